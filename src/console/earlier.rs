@@ -163,7 +163,7 @@ fn of_then(
     let dollars = value(crypto::show_balance(&usdt::balance(book), livemode));
     let names: Vec<&str> = dollars.as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
     let names: Vec<&str> =
-        names.into_iter().filter(|name| !["livemode", "balanceHoldHours"].contains(name)).collect();
+        names.into_iter().filter(|name| !["livemode", "balanceHoldHours", "held"].contains(name)).collect();
     blocks.push(Block::Heading("USDT".to_owned()));
     blocks.push(Block::Facts(show::facts(language, &dollars, &names)));
 
@@ -186,7 +186,8 @@ fn of_then(
 fn listed(visit: &Here<'_>, caption: &str, names: &[&str], found: Vec<Value>) -> Vec<Block> {
     let is_cut = found.len() > SHOWN_MAX;
     let rows = found.iter().take(SHOWN_MAX).map(|item| show::row(visit.language, item, names));
-    let table = show::table(visit.language, caption, names).rows(rows);
+    let heads = names.iter().map(|name| visit.label(name));
+    let table = show::headed(visit.language, caption, heads).rows(rows);
     let more = visit.say(
         "Hay más; «pasarela wal at» los muestra todos.",
         "There are more; \"pasarela wal at\" shows all of them.",

@@ -31,9 +31,9 @@ const PAYMENT: [&str; 27] = [
     "completedAt", "reversedAt", "paymentId",
 ];
 #[rustfmt::skip]
-const PAYOUT: [&str; 27] = [
-    "tenantId", "mode", "kind", "externalRef", "monto", "amountCop", "amountUsdt", "feeVes", "concepto",
-    "merchantName", "merchantId", "bankCode", "destination", "bank", "accountType", "accountNumber", "holderName",
+const PAYOUT: [&str; 28] = [
+    "tenantId", "mode", "kind", "externalRef", "monto", "amountCop", "amountUsdt", "networkFeeUsdt", "totalUsdt", "feeVes",
+    "concepto", "merchantId", "bankCode", "destination", "bank", "accountType", "accountNumber", "holderName",
     "documentType", "documentNumber", "network", "address", "reference", "txHash", "failureCode", "operationId",
     "createdAt", "payoutId",
 ];
@@ -126,9 +126,9 @@ async fn story(
 ) -> Made {
     let is_payment = place == "payments";
     let (name, title, members) = if is_payment {
-        ("payment", visit.say("Cobro", "Payment"), PAYMENT)
+        ("payment", visit.say("Cobro", "Payment"), &PAYMENT[..])
     } else {
-        ("payout", visit.say("Pago", "Payout"), PAYOUT)
+        ("payout", visit.say("Pago", "Payout"), &PAYOUT[..])
     };
     let at_bank = at_bank::of(visit.services, tenant, entity).await;
     let timeline = timeline::of(visit.services, tenant, id, visit.language, Some("/console/records")).await?;
@@ -142,7 +142,7 @@ async fn story(
     page.blocks.insert(0, headline.into());
     page = page.maybe(resolve_form(visit, (place, id), at_bank.as_ref()));
     page.blocks.extend(forms(at_bank.as_ref()).into_iter().map(Block::Form));
-    page = page.with(visit.facts(shown, &members));
+    page = page.with(visit.facts(shown, members));
     page.blocks.extend(resends(visit, (place, id), &timeline.events));
     let page = page.heading(visit.say("Qué pasó", "What happened"));
     Ok(page.live(&[Block::Timeline(timeline.steps)], &visit.writing())?)
@@ -206,14 +206,7 @@ fn resends(visit: &Here<'_>, (page, id): (&str, &str), events: &[(Id, EventKind)
     if !may(visit, Role::Support) {
         return Vec::new();
     }
-    let form = |(event, kind): &(Id, EventKind)| {
-        let label = format!("{} {}", visit.say("Enviar de nuevo", "Send again"), kind.name());
-        let form = view::Form::new(path("/console/events", &event.to_string(), "resend"), "resend", label)
-            .id(format!("resend-{event}"))
-            .inline();
-        Block::Form(form.hidden("page", page).hidden("id", id))
-    };
-    events.iter().map(form).collect()
+    timeline::resends(visit, (page, id), events)
 }
 
 fn chargeback_form(visit: &Here<'_>, id: &str) -> view::Form {

@@ -169,8 +169,8 @@ impl Queues {
             if let Some(at) = oldest {
                 let is_long = list.is_some_and(|list| list["nextCursor"].is_string());
                 let label = match is_long {
-                    true => visit.say("hay más antiguas que", "some are older than"),
-                    false => visit.say("la más antigua:", "the oldest:"),
+                    true => visit.say("desde antes del", "since before"),
+                    false => visit.say("desde el", "since"),
                 };
                 fact.cell.sub = format!("{label} {}", show::in_caracas(at));
             }

@@ -64,12 +64,23 @@ fn every_member(language: Language, prefix: &str, of: &Value) -> Vec<Fact> {
             value => {
                 let mut cell = show::cell(language, name, value);
                 cell.is_figure = false;
-                let label = words(language, &dotted).to_owned();
+                let label = label_of(language, &dotted);
                 facts.push(Fact::new(dotted, label, cell));
             }
         }
     }
     facts
+}
+
+/// Of a member of a member that has no words of its own, those of the outer one and its name: `Máximo por día VES`.
+fn label_of(language: Language, dotted: &str) -> String {
+    let known = words(language, dotted);
+    match dotted.rsplit_once('.') {
+        Some((outer, inner)) if known == dotted && words(language, outer) != outer => {
+            format!("{} {}", words(language, outer), words(language, inner))
+        }
+        _ => known.to_owned(),
+    }
 }
 
 pub async fn health(visit: &Here<'_>) -> Made {
@@ -88,6 +99,8 @@ pub async fn health(visit: &Here<'_>) -> Made {
         members.insert("backup".to_owned(), copy);
     }
     let halted = status["haltedBooks"].as_array().cloned().unwrap_or_default();
+    // Each has a note of its own.
+    status["haltedBooks"] = halted.len().into();
     let heading = visit.say("Libro detenido", "Halted book");
     let note = |book| Block::Note(Note::new(Tone::Bad, format!("{heading}: {}", show::text(book))));
     let mut blocks: Vec<Block> = halted.iter().map(note).collect();
@@ -148,12 +161,15 @@ pub async fn audit(visit: &Here<'_>) -> Made {
     let form = visit.filter("/console/audit", labels.map(filter));
     let row = |item: &Value| {
         let change = |name: &str| {
-            let member = |(name, value): (&String, &Value)| {
-                let said = show::cell(visit.language, name, value).text;
-                (!value.is_null()).then(|| format!("{}: {said}", words(visit.language, name)))
+            // What an object is called says nothing that the act does not say.
+            let facts = every_member(visit.language, "", &item[name]).into_iter();
+            let facts = facts.filter(|fact| fact.field != "object" && fact.cell.text != "—");
+            let label = |fact: &Fact| match &*fact.field {
+                "externalRef" => visit.label("externalRef").to_owned(),
+                _ => fact.label.clone(),
             };
-            let members = item[name].as_object().into_iter().flatten().filter_map(member);
-            let said = members.collect::<Vec<_>>().join(" · ");
+            let said = facts.map(|fact| format!("{}: {}", label(&fact), fact.cell.text));
+            let said = said.collect::<Vec<_>>().join(" · ");
             Cell::text(if said.is_empty() { "—".to_owned() } else { said })
         };
         let with: Vec<&str> = ["agent", "keyId", "peer"]

@@ -107,6 +107,8 @@ fn grouped<W>(visit: &Visit<'_, W>, finds: &Finds<'_>, found: Vec<Value>) -> Vec
         }
     }
     let names = [&["id", "status", "amount", "createdAt"][..], finds.more, &["why"]].concat();
+    let asked = visit.query.text("q");
+    let is_reference = |item: &Value| item["why"] == "externalRef";
     let row = |item: &Value| {
         let cell = |name: &&str| match *name {
             "why" => Cell::text(words(
@@ -116,7 +118,11 @@ fn grouped<W>(visit: &Visit<'_, W>, finds: &Finds<'_>, found: Vec<Value>) -> Vec
             "amount" if !str_of(item, "amount").is_empty() => {
                 Cell::money(language, str_of(item, "amount"), str_of(item, "currency"))
             }
-            "id" => match item["name"].as_str().or(item["externalRef"].as_str()) {
+            "id" => match item["name"]
+                .as_str()
+                .or(item["externalRef"].as_str())
+                .or(is_reference(item).then_some(asked))
+            {
                 Some(name) => Cell::text(name).copying(str_of(item, "id")),
                 None => Cell::id(str_of(item, "id")),
             },

@@ -4,12 +4,14 @@
 
 mod asked;
 
+pub use asked::instant;
+
 use crate::gateway::services::Services;
 use crate::language::Language;
 use crate::pages::inside::{Refused, with_query};
-use crate::pages::show::{self, items, str_of};
+use crate::pages::show::{self, Gender, items, str_of};
 use crate::pages::site::{Shown, Visit};
-use crate::pages::view::{Form, Input, Kind, Link, Listed, Note, Page, Row, Table, Tone};
+use crate::pages::view::{Cell, Form, Input, Kind, Link, Listed, Note, Page, Row, Table, Tone};
 use crate::pages::words::words;
 use crate::store::history::{EntityReader, Stored};
 use api::fields::{Invalid, read};
@@ -20,14 +22,14 @@ use api::query::{self, Query};
 use api::records::{Stopped, Unread};
 use api::{chargebacks, conversions, cop_payments, crypto, payments, payouts};
 use asked::Asked;
-use domain::values::time::{Timestamp, Zone};
+use domain::values::time::{Date, Timestamp, Zone};
 use serde_json::Value;
 use std::sync::Arc;
 
 const LIMIT: &str = "50";
 /// The newest entities that a sum looks at, and after a press on the link that is beside it.
-const SUMMED: usize = 2_000;
-const SUMMED_MORE: usize = 20_000;
+pub const FOUND: usize = 2_000;
+pub const FOUND_MORE: usize = 20_000;
 /// The members that lead to the page of an item, the first that is shown.
 const NAMES: [&str; 5] = ["externalRef", "reference", "paymentId", "payoutId", "id"];
 
@@ -49,6 +51,7 @@ pub struct Resource {
     /// The member that names the page of an item, and the pages.
     place: Option<(&'static str, &'static str)>,
     zone: Zone,
+    gender: Gender,
 }
 
 macro_rules! reads {
@@ -63,42 +66,42 @@ pub static RESOURCES: [Resource; 7] = [
         name: "payments", title: ["Cobros", "Payments"], apis: ["/v1/payments", "/admin/payments"], fixed: &[],
         reads: reads!(payments::list::filters, list),
         columns: &["createdAt", "tenantId", "externalRef", "method", "usdAmount", "vesAmount", "status"],
-        place: Some(("paymentId", "payments")), zone: Zone::Caracas,
+        place: Some(("paymentId", "payments")), zone: Zone::Caracas, gender: Gender::Masculine,
     },
     Resource {
         name: "payouts", title: ["Pagos", "Payouts"], apis: ["/v1/payouts", "/admin/payouts"], fixed: &[],
         reads: reads!(payouts::list::filters, list),
         columns: &["createdAt", "tenantId", "externalRef", "merchantName", "monto", "concepto", "status"],
-        place: Some(("payoutId", "payouts")), zone: Zone::Caracas,
+        place: Some(("payoutId", "payouts")), zone: Zone::Caracas, gender: Gender::Masculine,
     },
     Resource {
         name: "cop-payouts", title: ["Pagos en pesos", "Peso payouts"], apis: ["/v1/cop/payouts", "/admin/cop-payouts"],
         fixed: &[], reads: reads!(cop_payments::payouts::by_status),
         columns: &["createdAt", "tenantId", "externalRef", "amountCop", "bank", "reference", "status"],
-        place: Some(("id", "payouts")), zone: Zone::Bogota,
+        place: Some(("id", "payouts")), zone: Zone::Bogota, gender: Gender::Masculine,
     },
     Resource {
         name: "crypto-payouts", title: ["Pagos en USDT", "USDT payouts"],
         apis: ["/v1/crypto/payouts", "/admin/crypto/payouts"], fixed: &[], reads: reads!(crypto::by_status),
         columns: &["createdAt", "tenantId", "externalRef", "amountUsdt", "network", "txHash", "status"],
-        place: Some(("id", "payouts")), zone: Zone::Caracas,
+        place: Some(("id", "payouts")), zone: Zone::Caracas, gender: Gender::Masculine,
     },
     Resource {
         name: "conversions", title: ["Conversiones", "Conversions"], apis: ["/v1/conversions", "/admin/conversions"],
         fixed: &[], reads: reads!(conversions::filters),
         columns: &["createdAt", "tenantId", "reference", "sourceCurrency", "sourceAmount", "targetAmountUsdt", "rate", "status"],
-        place: None, zone: Zone::Caracas,
+        place: None, zone: Zone::Caracas, gender: Gender::Feminine,
     },
     Resource {
         name: "chargebacks", title: ["Contracargos", "Chargebacks"], apis: ["/v1/chargebacks", "/admin/chargebacks"],
         fixed: &[], reads: reads!(chargebacks::by_status),
         columns: &["createdAt", "tenantId", "externalRef", "amountVes", "feeVes", "reason", "status"],
-        place: Some(("paymentId", "payments")), zone: Zone::Caracas,
+        place: Some(("paymentId", "payments")), zone: Zone::Caracas, gender: Gender::Masculine,
     },
     Resource {
         name: "deposits", title: ["Depósitos de clientes", "Customers' deposits"],
         apis: ["/v1/crypto/balance/transactions", ""], fixed: &[("type", "deposit")], reads: None,
-        columns: &["createdAt", "externalRef", "amountUsdt", "availableAt", "id"], place: None, zone: Zone::Caracas,
+        columns: &["createdAt", "externalRef", "amountUsdt", "availableAt", "id"], place: None, zone: Zone::Caracas, gender: Gender::Masculine,
     },
 ];
 
@@ -190,7 +193,7 @@ pub async fn page<W>(visit: &Visit<'_, W>, described: &Described, whose: Whose) 
     };
     let mut list = view(&[]);
     let chosen = asked.columns(described);
-    let heads = chosen.iter().map(|name| head(language, name));
+    let heads = chosen.iter().map(|name| head(visit, name));
     let table = show::headed(language, page.title.clone(), heads);
     let rows = items(&found).iter().map(|item| row(visit, described, &whose, &chosen, item));
     let next = found["nextCursor"].as_str().map(|cursor| asked.here(&[("cursor", cursor)]));
@@ -227,9 +230,9 @@ fn files<W>(visit: &Visit<'_, W>, asked: &Asked) -> Vec<Link> {
 }
 
 /// The word for a column: of a member of a member, that of the inner one.
-fn head(language: Language, name: &str) -> &str {
-    match words(language, name) {
-        same if same == name => words(language, name.rsplit('.').next().unwrap_or(name)),
+fn head<'n, W>(visit: &Visit<'_, W>, name: &'n str) -> &'n str {
+    match visit.label(name) {
+        same if same == name => words(visit.language, name.rsplit('.').next().unwrap_or(name)),
         found => found,
     }
 }
@@ -241,8 +244,20 @@ fn row<W>(visit: &Visit<'_, W>, described: &Described, whose: &Whose, chosen: &[
         let mut cell = visit.cell(of, inner);
         match *name {
             // The unique reference of a checkout is the session's, so that the shop's own stands under it.
-            "externalRef" => cell.sub = str_of(item, "reference").to_owned(),
-            "status" => cell.sub = show::failure(visit.language, str_of(item, "failureCode")),
+            "externalRef" => match item[*name].as_str() {
+                Some(_) => cell.sub = str_of(item, "reference").to_owned(),
+                None if item["reference"].is_string() => cell = Cell::code(str_of(item, "reference")),
+                None => {}
+            },
+            "status" => {
+                cell.text = show::agreeing(visit.language, described.resource.gender, cell.text);
+                cell.sub = show::failure(visit.language, str_of(item, "failureCode"));
+            }
+            // What is in pesos has its amount where the others have theirs, and none in dollars.
+            "usdAmount" if !item["amountCop"].is_null() => cell = Cell::text(""),
+            "vesAmount" if !item["amountCop"].is_null() => {
+                cell = Cell::figure(format!("COP\u{a0}{}", visit.cell(item, "amountCop").text));
+            }
             _ => {}
         }
         cell
@@ -251,7 +266,8 @@ fn row<W>(visit: &Visit<'_, W>, described: &Described, whose: &Whose, chosen: &[
     if let Some((id, page)) = described.resource.place
         && let Some(id) = item[id].as_str()
     {
-        let is_shown = |name: &&str| chosen.contains(name) && item[*name].is_string();
+        let is_shown =
+            |name: &&str| chosen.contains(name) && (item[*name].is_string() || *name == "externalRef");
         let named = NAMES.iter().find(|name| is_shown(name));
         let at = named.and_then(|name| chosen.iter().position(|each| each == name)).unwrap_or(0);
         row = row.link(at, format!("{}/{page}/{id}", visit.site.base));
@@ -273,7 +289,7 @@ async fn totals<W>(
     let reads = resource.reads.filter(|_| !asked.names_one())?;
     let list = query::read(Some(&asked.of_list()), reads).ok()?;
     let (is_more, keys) = (visit.query.get("sums") == Some("more"), whose.keys.clone());
-    let most = if is_more { SUMMED_MORE } else { SUMMED };
+    let most = if is_more { FOUND_MORE } else { FOUND };
     let read = sums(visit.services, whose.reader, keys, list, most);
     let language = visit.language;
     let Ok(totals) = read.await else {
@@ -282,23 +298,25 @@ async fn totals<W>(
             None,
         )]);
     };
-    let count = language.figure(&totals.count.to_string());
-    let found = match (totals.count, totals.is_whole) {
-        (1, true) => visit.say("1 en total", "1 in all").to_owned(),
-        (_, true) => format!("{count} {}", visit.say("en total", "in all")),
-        (_, false) => format!("{count} {}", visit.say("o más", "or more")),
-    };
-    let mut said = vec![(found, None)];
+    let mut said = vec![(counted(language, totals.count, totals.is_whole), None)];
     said.extend(totals.sums.iter().map(|(currency, minor)| (money(language, *minor, currency), None)));
     if !totals.is_whole {
-        let most = language.figure(&most.to_string());
-        let text = match language {
-            Language::Spanish => format!("Suma solo entre los {most} más recientes"),
-            Language::English => format!("Sums among the newest {most} only"),
-        };
-        said.push((text, (!is_more).then(|| asked.here(&[("sums", "more")]))));
+        said.push((among(language, most), (!is_more).then(|| asked.here(&[("sums", "more")]))));
     }
     Some(said)
+}
+
+pub fn counted(language: Language, count: usize, is_whole: bool) -> String {
+    let end = if is_whole { language.say("en total", "in all") } else { language.say("o más", "or more") };
+    format!("{} {end}", language.figure(&count.to_string()))
+}
+
+pub fn among(language: Language, most: usize) -> String {
+    let most = language.figure(&most.to_string());
+    match language {
+        Language::Spanish => format!("Suma solo entre los {most} más recientes"),
+        Language::English => format!("Sums among the newest {most} only"),
+    }
 }
 
 /// `Bs 1.234,50`.
@@ -361,12 +379,15 @@ fn view<W>(
         };
         match *name {
             "status" => {
-                let each = choices.iter().map(|state| of(state, words(language, state)));
-                states = [of("", say("Todos", "All"))].into_iter().chain(each).collect();
+                let gender = described.resource.gender;
+                let said = |state: &str| show::agreeing(language, gender, words(language, state).to_owned());
+                let each = choices.iter().map(|state| of(state, &said(state)));
+                let all = show::agreeing(language, gender, say("Todos", "All").to_owned());
+                states = [of("", &all)].into_iter().chain(each).collect();
             }
             "mode" => modes = vec![of("", say("Real", "Live")), of("test", say("Prueba", "Test"))],
             _ => {
-                form = form.input(input(language, name, choices, value, whose, faults));
+                form = form.input(input(visit, name, choices, value, whose, faults));
                 continue;
             }
         }
@@ -376,14 +397,18 @@ fn view<W>(
     }
     let is_listed = |column: &String| asked.columns(described).contains(&column.as_str());
     let columns = described.columns.iter().map(|name| {
-        let label = head(language, name).to_owned();
+        let label = head(visit, name).to_owned();
         (name.clone(), label, is_listed(name))
     });
     Listed {
         lists: whose.lists.clone(),
         modes,
         states,
-        days: days(visit, described, asked, whose.now),
+        days: if described.takes("from") {
+            days(visit, whose.now.date_in(described.resource.zone), &|changes| asked.here(changes))
+        } else {
+            Vec::new()
+        },
         is_open: asked.is_narrowed || !faults.is_empty(),
         form,
         columns: columns.collect(),
@@ -394,15 +419,15 @@ fn view<W>(
     }
 }
 
-fn input(
-    language: Language,
+fn input<W>(
+    visit: &Visit<'_, W>,
     name: &'static str,
     choices: &[String],
     value: &str,
     whose: &Whose,
     faults: &[(String, String)],
 ) -> Input {
-    let label = words(language, name);
+    let (language, label) = (visit.language, visit.label(name));
     let named = whose.named.iter().find(|(known, _)| *known == name).map(|(_, named)| named);
     let mut input = match (choices, named) {
         ([], None) if matches!(name, "from" | "to") => Input::new(name, label).kind(Kind::Date),
@@ -419,15 +444,15 @@ fn input(
     input.value(value).needed("")
 }
 
-fn days<W>(visit: &Visit<'_, W>, described: &Described, asked: &Asked, now: Timestamp) -> Vec<Link> {
-    if !described.takes("from") {
-        return Vec::new();
-    }
-    let today = now.date_in(described.resource.zone);
+/// The address of a list with some of it changed.
+pub type Address<'l> = dyn Fn(&[(&str, &str)]) -> String + 'l;
+
+/// Days to choose from with one press, of a list whose address with some of it changed is `here`.
+pub fn days<W>(visit: &Visit<'_, W>, today: Date, here: &Address<'_>) -> Vec<Link> {
     let text = today.to_string();
     let month = |date: &str| format!("{}01", date.get(..8).unwrap_or_default());
     let this = month(&text);
-    let last = domain::values::time::Date::parse(&this).map_or(today, |first| first.plus_days(-1));
+    let last = Date::parse(&this).map_or(today, |first| first.plus_days(-1));
     let before = |days: i32| today.plus_days(-days).to_string();
     let last_text = last.to_string();
     let spans = [
@@ -441,7 +466,7 @@ fn days<W>(visit: &Visit<'_, W>, described: &Described, asked: &Asked, now: Time
     ];
     let link = |(label, from, to): (&str, String, String)| {
         let is_current = visit.query.text("from") == from && visit.query.text("to") == to;
-        Link { is_current, ..Link::new(label, asked.here(&[("from", &from), ("to", &to)])) }
+        Link { is_current, ..Link::new(label, here(&[("from", &from), ("to", &to)])) }
     };
     spans.map(link).into()
 }

@@ -4,7 +4,7 @@
 use crate::language::Language;
 use crate::pages::inside::Refused;
 use crate::pages::view::{Cell, Fact, Headline, Note, Row, Table, Tone};
-use crate::pages::words::words;
+use crate::pages::words::{scope, words};
 use api::codes::{self, Code, faults};
 use api::problem::Problem;
 use chrono::{DateTime, NaiveDate};
@@ -81,6 +81,42 @@ pub fn cell(language: Language, name: &str, value: &Value) -> Cell {
     cell_in(Zone::Caracas, language, name, value)
 }
 
+/// Of what a state is said, in Spanish.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gender {
+    Masculine,
+    Feminine,
+}
+
+/// A state's word as what has it asks: `Activo`, of a key `Activa`. Those of several words have none to change.
+pub fn agreeing(language: Language, gender: Gender, word: String) -> String {
+    if language == Language::English || gender == Gender::Masculine || word.contains(' ') {
+        return word;
+    }
+    // Money is cobrado; nothing else that is completed is.
+    match word.as_str() {
+        "Cobrado" => "Completada".to_owned(),
+        "Todos" => "Todas".to_owned(),
+        _ => word.strip_suffix('o').map_or(word.clone(), |stem| format!("{stem}a")),
+    }
+}
+
+/// With the states of a row as its gender asks.
+pub fn agreed(language: Language, gender: Gender, mut row: Row) -> Row {
+    for cell in row.cells.iter_mut().filter(|cell| cell.status.is_some()) {
+        cell.text = agreeing(language, gender, std::mem::take(&mut cell.text));
+    }
+    row
+}
+
+/// Likewise of facts.
+pub fn agreed_facts(language: Language, gender: Gender, mut facts: Vec<Fact>) -> Vec<Fact> {
+    for fact in facts.iter_mut().filter(|fact| fact.cell.status.is_some()) {
+        fact.cell.text = agreeing(language, gender, std::mem::take(&mut fact.cell.text));
+    }
+    facts
+}
+
 /// Of what is in pesos with the instants of Bogotá, and the word for what goes back there.
 pub fn member(language: Language, of: &Value, name: &str) -> Cell {
     let zone = zone_of(of);
@@ -106,10 +142,20 @@ fn cell_in(zone: Zone, language: Language, name: &str, value: &Value) -> Cell {
     if name == "failureCode" {
         return Cell::text(failure(language, &plain));
     }
-    if matches!(name, "scopes" | "methods") {
+    if matches!(name, "scopes" | "methods" | "serves") {
         let each = value.as_array().map_or(&[][..], Vec::as_slice);
-        let said = each.iter().filter_map(Value::as_str).map(|name| words(language, name));
+        let said = each.iter().filter_map(Value::as_str);
+        let said = said.map(|one| if name == "scopes" { scope(language, one) } else { words(language, one) });
         return Cell::text(said.collect::<Vec<_>>().join(", "));
+    }
+    if name == "outbound" && plain == "open" {
+        return Cell::text(language.say("Permitidas", "Allowed"));
+    }
+    if name == "cardLast4" {
+        return Cell::text(format!("•••• {plain}"));
+    }
+    if name == "cardBrand" {
+        return Cell::text(capital(&plain));
     }
     if matches!(name, "status" | "liveStatus" | "mode" | "result") {
         return Cell::state(&plain, words(language, &plain).to_owned());
@@ -134,6 +180,7 @@ fn cell_in(zone: Zone, language: Language, name: &str, value: &Value) -> Cell {
             | "reason"
             | "retry"
             | "signature"
+            | "side"
     ) {
         return Cell::text(words(language, &plain).to_owned());
     }
@@ -152,7 +199,21 @@ fn cell_in(zone: Zone, language: Language, name: &str, value: &Value) -> Cell {
 fn is_money(name: &str) -> bool {
     ["Ves", "Cop", "Usd", "Usdt", "Amount"].iter().any(|end| name.ends_with(end))
         || name.starts_with("amount")
-        || ["monto", "held", "price", "bcvRate", "opening", "closing"].contains(&name)
+        || [
+            "monto",
+            "held",
+            "price",
+            "bcvRate",
+            "rate",
+            "marketRate",
+            "spreadPercent",
+            "opening",
+            "closing",
+            "VES",
+            "COP",
+            "USDT",
+        ]
+        .contains(&name)
 }
 
 pub fn fact(language: Language, of: &Value, name: &str) -> Fact {
@@ -287,10 +348,13 @@ fn plain(text: &str) -> String {
 }
 
 fn sentence(text: &str) -> String {
-    let plain = plain(text);
-    let mut letters = plain.chars();
+    format!("{}.", capital(&plain(text)))
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
     let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
-    format!("{first}{}.", letters.as_str())
+    format!("{first}{}", letters.as_str())
 }
 
 pub fn fault(language: Language, english: &str) -> String {
@@ -403,9 +467,34 @@ mod tests {
         let pesos = json!({ "amountCop": 50_000, "createdAt": "2026-11-21T01:53:20.123Z" });
         assert_eq!(fact(es, &pesos, "createdAt").cell.text, "20/11/2026 20:53:20 (Bogotá)");
         assert_eq!(said("livemode", json!(false)), "No");
+        assert_eq!(
+            (said("rate", json!("248.6750")), said("cardBrand", json!("visa"))),
+            ("248,6750".into(), "Visa".into())
+        );
+        assert_eq!(said("scopes", json!(["read", "payout"])), "Consultar, Pagar");
         assert_eq!(said("externalRef", Value::Null), "—");
         let state = cell(es, "status", &json!("COMPLETED"));
         assert_eq!((state.text.as_str(), state.status.as_deref()), ("Cobrado", Some("COMPLETED")));
         assert_eq!(day_in_caracas(1_795_226_000_123), "2026-11-20");
+    }
+
+    #[test]
+    fn a_state_agrees_with_what_has_it() {
+        let of_her = |name| {
+            let word = words(Language::Spanish, name).to_owned();
+            agreeing(Language::Spanish, Gender::Feminine, word)
+        };
+        for (name, said) in [
+            ("COMPLETED", "Completada"),
+            ("failed", "Fallida"),
+            ("open", "Abierta"),
+            ("processing", "En el banco"),
+            ("pending", "Pendiente"),
+            ("revoked", "Revocada"),
+        ] {
+            assert_eq!(of_her(name), said);
+        }
+        assert_eq!(agreeing(Language::English, Gender::Feminine, "Who".into()), "Who");
+        assert_eq!(agreeing(Language::Spanish, Gender::Masculine, "Abierto".into()), "Abierto");
     }
 }

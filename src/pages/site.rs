@@ -8,8 +8,8 @@ use crate::language::Language;
 use crate::pages::form;
 use crate::pages::inside::{ApiResult, Inside, Refused, with_query};
 use crate::pages::shell::{self, Shell};
-use crate::pages::show;
-use crate::pages::view::{Block, Code, Form, Input, Link, Note, Page, Table, Tone, Writing};
+use crate::pages::show::{self, Gender};
+use crate::pages::view::{Block, Code, Form, Input, Kind, Link, Note, Page, Table, Tone, Writing};
 use crate::pages::words::words;
 use api::problem::Problem;
 use bytes::Bytes;
@@ -220,11 +220,13 @@ impl<W> Visit<'_, W> {
         Ok((found, next))
     }
 
-    pub fn states(&self, all: &'static str, states: &[&str]) -> Input {
-        let states = states.iter().map(|state| (*state, words(self.language, state)));
-        let value = self.query.text("status");
-        Input::choice("status", self.say("Estado", "State"), [("", all)].into_iter().chain(states), value)
-            .optional()
+    pub fn states(&self, gender: Gender, states: &[&str]) -> Input {
+        let said = |word: &str| show::agreeing(self.language, gender, word.to_owned());
+        let all = (String::new(), said(self.say("Todos", "All")));
+        let states = states.iter().map(|state| ((*state).to_owned(), said(words(self.language, state))));
+        let options = [all].into_iter().chain(states).collect();
+        let input = Input::new("status", self.say("Estado", "State")).kind(Kind::Choice).options(options);
+        input.value(self.query.text("status")).needed("")
     }
 
     pub fn filter(&self, here: &str, inputs: impl IntoIterator<Item = Input>) -> Form {
@@ -233,7 +235,7 @@ impl<W> Visit<'_, W> {
     }
 
     pub fn sought(&self, name: &'static str, label: &str) -> Input {
-        Input::new(name, label).value(self.query.text(name)).optional()
+        Input::new(name, label).value(self.query.text(name)).needed("")
     }
 
     /// The only page that shows a new secret.

@@ -6,7 +6,8 @@ mod bank;
 use crate::gateway::services::Services;
 use crate::language::Language;
 use crate::pages::show;
-use crate::pages::view::{Link, Step, Tone};
+use crate::pages::site::Visit;
+use crate::pages::view::{Block, Form, Link, Step, Tone};
 use crate::store::history;
 use crate::store::story::{self, Moment, Story, money_of};
 use api::problem::Problem;
@@ -24,6 +25,16 @@ use std::sync::Arc;
 pub struct Timeline {
     pub steps: Vec<Step>,
     pub events: Vec<(Id, EventKind)>,
+}
+
+/// A button per event, which sends it again; the site has the act, and goes back to the page.
+pub fn resends<W>(visit: &Visit<'_, W>, (page, id): (&str, &str), events: &[(Id, EventKind)]) -> Vec<Block> {
+    let form = |(event, kind): &(Id, EventKind)| {
+        let label = format!("{} {}", visit.say("Enviar de nuevo", "Send again"), kind.name());
+        let form = Form::new(format!("{}/events/{event}/resend", visit.site.base), "resend", label);
+        Block::Form(form.id(format!("resend-{event}")).inline().hidden("page", page).hidden("id", id))
+    };
+    events.iter().map(form).collect()
 }
 
 /// What may have a timeline under this id.
@@ -141,7 +152,7 @@ fn of_moment(
     let lines = money
         .into_iter()
         .filter(|posting| posting.row.is_some())
-        .filter_map(|posting| money_line(language, posting));
+        .filter_map(|posting| money_line(language, posting, records_at.is_none()));
     more.extend(lines);
     let events: Vec<&str> = moment
         .record
@@ -175,8 +186,10 @@ fn of_wrong_code(language: Language, WrongCode { nth, of, is_void }: WrongCode) 
     }
 }
 
-fn money_line(language: Language, posting: &Posting) -> Option<String> {
+/// To the tenant itself its balance is its own.
+fn money_line(language: Language, posting: &Posting, is_own: bool) -> Option<String> {
     let owner = match posting.ledger {
+        Ledger::Tenant if is_own => language.say("tu saldo", "your balance"),
         Ledger::Tenant => language.say("comercio", "tenant"),
         Ledger::Seller(_) => language.say("vendedor", "seller"),
         Ledger::Fees | Ledger::Rail | Ledger::Operator | Ledger::Exchange => return None,

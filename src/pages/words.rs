@@ -8,6 +8,11 @@ pub fn words(language: Language, name: &str) -> &str {
     found.map_or(name, |(_, spanish, english)| language.say(spanish, english))
 }
 
+/// What a key may do: a verb, where the same name is a thing elsewhere.
+pub fn scope(language: Language, name: &str) -> &str {
+    if name == "payout" { language.say("Pagar", "Pay out") } else { words(language, name) }
+}
+
 /// When a key that is replaced stops working: seconds, and their words.
 pub fn overlaps(language: Language) -> [(&'static str, &'static str); 3] {
     [
@@ -35,6 +40,12 @@ static WORDS: &[(&str, &str, &str)] = &[
     ("VPOS", "Tarjeta", "Card"),
     ("DEBIT", "Débito inmediato", "Immediate debit"),
     ("PAGO_MOVIL", "Pago Móvil", "Pago Móvil"),
+    ("PAYOUTS", "Pagos", "Payouts"),
+    ("MICRO_DEPOSITS", "Microdepósitos", "Micro-deposits"),
+    ("USDT_TRC20", "USDT en TRC20", "USDT on TRC20"),
+    ("USDT_ERC20", "USDT en ERC20", "USDT on ERC20"),
+    ("USDT_BEP20", "USDT en BEP20", "USDT on BEP20"),
+    ("USDT_POLYGON", "USDT en Polygon", "USDT on Polygon"),
     ("COP", "Pesos", "Pesos"),
     ("BUY", "Compra", "Buy"),
     ("SELL", "Venta", "Sell"),
@@ -205,6 +216,7 @@ static WORDS: &[(&str, &str, &str)] = &[
     ("expiresAt", "Vence", "Expires"),
     ("reversedAt", "Devuelto el", "Returned"),
     ("updatedAt", "Cambiado", "Changed"),
+    ("lastUsedAt", "Último uso", "Last use"),
     ("verifiedAt", "Verificado el", "Verified"),
     ("nextReleaseAt", "Próxima liberación", "Next release"),
     ("balanceHoldHours", "Horas de retención", "Hold, in hours"),
@@ -220,7 +232,8 @@ static WORDS: &[(&str, &str, &str)] = &[
     ("heldCop", "Retenido (COP)", "Held (COP)"),
     ("availableCop", "Disponible (COP)", "Available (COP)"),
     ("availableUsdt", "Disponible (USDT)", "Available (USDT)"),
-    ("heldUsdt held", "Retenido (USDT)", "Held (USDT)"),
+    ("pendingCop", "Retenido (COP)", "Held (COP)"),
+    ("pendingUsdt heldUsdt held", "Retenido (USDT)", "Held (USDT)"),
     ("pendingPayoutsUsdt", "En pagos (USDT)", "In payouts (USDT)"),
     // Statements.
     ("date", "Día", "Day"),
@@ -240,6 +253,18 @@ static WORDS: &[(&str, &str, &str)] = &[
     ("movements", "Movimientos", "Movements"),
     // Operators.
     ("role", "Rol", "Role"),
+    ("liveStatus", "Modo real", "Live mode"),
+    ("path", "Carpeta", "Directory"),
+    ("prefix", "Comienzo", "Beginning"),
+    ("fetchedAt", "Recibida", "Received"),
+    ("scopes", "Permisos", "Scopes"),
+    ("mandate", "Mandato", "Mandate"),
+    ("mandate.agent agent", "Agente", "Agent"),
+    ("mandate.payees", "A quién le puede pagar", "Who may be paid"),
+    ("mandate.perCall", "Máximo por llamada", "Most per call"),
+    ("mandate.perDay", "Máximo por día", "Most per day"),
+    ("mandate.perMonth", "Máximo por mes", "Most per month"),
+    ("mandate.approvalAbove", "Pide aprobación desde más de", "Asks for approval above"),
     ("action", "Acción", "Action"),
     ("target", "Objeto", "Object"),
     ("outcome", "Qué dice el banco", "What the bank says"),

@@ -25,7 +25,7 @@ pub async fn page(visit: &Here<'_>) -> Made {
     let page = Page::new("approvals", visit.say("Aprobaciones", "Approvals")).maybe(visit.done());
     if !may(visit, Scope::Keys) {
         return Ok(page.text(visit.say(
-            "Aquí decide quien entra con una llave que tiene el permiso keys.",
+            "Aquí decide quien entra con una llave que tiene el permiso Llaves (keys).",
             "Whoever logs in with a key that has the scope keys decides here.",
         )));
     }
@@ -57,8 +57,8 @@ pub async fn page(visit: &Here<'_>) -> Made {
             show::cell(visit.language, "createdAt", &item["createdAt"]),
             Cell::text(agent(item)),
             Cell::figure(amount(visit, item)),
-            Cell::code(str_of(&item["body"], "externalRef")).with_sub(str_of(item, "path")),
-            show::cell(visit.language, "status", &item["status"]),
+            Cell::code(str_of(&item["body"], "externalRef")).with_sub(what(visit, str_of(item, "path"))),
+            of_her(visit, show::cell(visit.language, "status", &item["status"])),
             show::cell(visit.language, "decidedAt", &item["decidedAt"]),
         ])
         .status(str_of(item, "status"))
@@ -76,7 +76,9 @@ fn call(visit: &Here<'_>, item: &Value) -> Vec<Block> {
         Fact::new("payee", say("A quién", "Payee"), payee(visit, body).with_sub(leads_to(item, 0))),
     ];
     facts.extend(show::facts(visit.language, body, &["externalRef", "concepto"]));
-    facts.push(Fact::new("path", say("Llamada", "Call"), Cell::code(str_of(item, "path"))));
+    facts.push(Fact::new("path", say("Llamada", "Call"), {
+        Cell::text(what(visit, str_of(item, "path"))).with_sub(str_of(item, "path"))
+    }));
     facts.extend(show::facts(visit.language, item, &["createdAt", "expiresAt"]));
     let form = |act: &'static str, label: &str| {
         Form::new(format!("{HERE}/{}/{act}", segment(id)), act, label).id(format!("{act}-{id}")).inline()
@@ -113,6 +115,27 @@ fn lines_of(visit: &Here<'_>, item: &Value, lines: &[Value]) -> Table {
         ])
     };
     table.rows(lines.iter().take(LINES_MAX).enumerate().map(row)).field("items")
+}
+
+/// An approval, in Spanish, is a she.
+fn of_her(visit: &Here<'_>, cell: Cell) -> Cell {
+    Cell { text: show::agreeing(visit.language, show::Gender::Feminine, cell.text.clone()), ..cell }
+}
+
+/// What a call does, in words.
+fn what<'p>(visit: &Here<'_>, path: &'p str) -> &'p str {
+    let (spanish, english) = match path.strip_prefix("/v1/").unwrap_or(path) {
+        "payouts" => ("Pagar a un vendedor", "Pay a seller"),
+        "payouts/batch" => ("Pagar un lote", "Pay a batch"),
+        "payouts/instant" => ("Pagar a la cuenta propia", "Pay to the own account"),
+        "payments/credit" => ("Pagar a un teléfono o una cuenta", "Pay to a phone or an account"),
+        "crypto/payouts" => ("Pagar en USDT", "Pay in USDT"),
+        "conversions" => ("Convertir", "Convert"),
+        path if path.ends_with("/reverse") => ("Reversar un cobro", "Reverse a payment"),
+        path if path.ends_with("/refund") => ("Reintegrar un cobro", "Refund a payment"),
+        _ => return path,
+    };
+    visit.say(spanish, english)
 }
 
 fn agent(item: &Value) -> String {

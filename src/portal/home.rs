@@ -7,7 +7,7 @@ use crate::pages::show::{self, items, str_of};
 use crate::pages::view::{Block, Link, Page, Plot, Row, Table};
 use domain::values::time::{HOUR_MS, SECOND_MS};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const PAGES_MAX: usize = 5;
 const LIMIT: &str = "100";
@@ -108,11 +108,19 @@ type Held = (BTreeMap<i64, i64>, bool);
 async fn held(visit: &Here<'_>, first_release: &str) -> Result<Option<Held>, Refused> {
     let Some(first_ms) = show::instant_ms(first_release) else { return Ok(None) };
     let (mut hours, mut cursor) = (BTreeMap::new(), String::new());
+    // What was reversed is held no more; its reversal is newer, so it was met before.
+    let mut reversed = BTreeSet::new();
     for _ in 0..PAGES_MAX {
         let path = with_query("/v1/balance/transactions", &[("limit", LIMIT), ("cursor", &cursor)]);
         let movements = visit.inside.get(&path).await?;
         let mut some = false;
         for item in items(&movements) {
+            if str_of(item, "type") == "reversal" {
+                reversed.insert(str_of(item, "paymentId").to_owned());
+            }
+            if reversed.contains(str_of(item, "paymentId")) {
+                continue;
+            }
             let Some(at) = show::instant_ms(str_of(item, "availableAt")).filter(|at| *at >= first_ms) else {
                 continue;
             };

@@ -2,10 +2,10 @@
 //! of the visitor's.
 
 use super::{Here, Made, may, own_keys};
-use crate::pages::show::{self, str_of};
+use crate::pages::show::{self, Gender, str_of};
 use crate::pages::site::Shown;
 use crate::pages::view::{self, Cell, Input, Page, Row, Tone};
-use crate::pages::words::{overlaps, words};
+use crate::pages::words::{overlaps, scope, words};
 use api::problem::Problem;
 use domain::platform::{ApiKey, Scope};
 use domain::values::time::Timestamp;
@@ -20,11 +20,12 @@ pub async fn page(visit: &Here<'_>) -> Made {
     let keys = own_keys(visit).await?;
     let row = |(key, used): &(Arc<ApiKey>, Option<Timestamp>)| {
         let state = if key.works_at(now) { "active" } else { "revoked" };
-        let said = words(visit.language, state);
+        let said = words(visit.language, state).to_owned();
+        let said = show::agreeing(visit.language, Gender::Feminine, said);
         let instant = |at: Option<Timestamp>| {
             Cell::text(at.map_or("—".to_owned(), |at| show::in_caracas(at.unix_ms())))
         };
-        let scopes: Vec<&str> = key.scopes.iter().map(Scope::name).collect();
+        let scopes: Vec<&str> = key.scopes.iter().map(|one| scope(visit.language, one.name())).collect();
         let own = visit.say("con la que entraste", "the one you logged in with");
         let mine = if key.id == visit.who.key.id { own } else { "" };
         let agent = key.details.mandate.as_ref().and_then(|mandate| mandate.agent.as_deref());
@@ -81,7 +82,7 @@ fn creation(visit: &Here<'_>) -> view::Form {
     let boxes = Input::boxes(
         "scopes",
         say("Permisos: todos si no marcas ninguno", "Scopes: all if none is ticked"),
-        scopes.iter().map(|scope| (scope.name(), scope.name())),
+        scopes.iter().map(|one| (one.name(), scope(visit.language, one.name()))),
     );
     let form = view::Form::new(HERE, "create-key", say("Crear llave", "Make the key"))
         .title(say("Nueva llave", "New key"))

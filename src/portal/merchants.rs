@@ -32,7 +32,7 @@ pub async fn one(visit: &Here<'_>) -> Made {
     let balance = visit.inside.find(&format!("/v1/merchants/{id}/balance")).await?.unwrap_or_default();
     let methods = merchant["payoutMethods"].as_array().map_or(&[][..], Vec::as_slice);
     let caption = visit.say("Métodos de pago", "Payout methods");
-    let rows = methods.iter().map(|item| show::row(language, item, &METHODS));
+    let rows = methods.iter().map(|item| visit.row(item, &METHODS));
     let table = show::table(language, caption, &METHODS).rows(rows);
     let links = vec![
         Link::new(
@@ -44,9 +44,13 @@ pub async fn one(visit: &Here<'_>) -> Made {
             with_query("/portal/statements", &[("merchantId", &id)]),
         ),
     ];
+    let mut facts = show::facts(language, &merchant, &FACTS);
+    for fact in facts.iter_mut().filter(|fact| fact.field == "merchantId") {
+        fact.label = visit.label("id").to_owned();
+    }
     Ok(Page::new("merchants", str_of(&merchant, "name"))
         .status(str_of(&merchant, "status"))
-        .with(show::facts(language, &merchant, &FACTS))
+        .with(facts)
         .heading(visit.say("Saldo", "Balance"))
         .with(show::facts(language, &balance, &BALANCE))
         .heading(caption)

@@ -48,8 +48,9 @@ pub async fn one(visit: &Here<'_>) -> Made {
         Block::Heading(visit.say("Qué pasó", "What happened").to_owned()),
         Block::Timeline(timeline.steps),
     ];
-    let title = format!("{} {}", visit.say("Cobro", "Payment"), str_of(&payment, "externalRef"));
-    let mut page = Page::new("payment", title).status(status).maybe(visit.done());
+    let name = payment["externalRef"].as_str().or(payment["reference"].as_str()).unwrap_or_default();
+    let title = format!("{} {name}", visit.say("Cobro", "Payment"));
+    let mut page = Page::new("payment", title.trim()).status(status).maybe(visit.done());
     page = page.with(show::headline(language, &payment));
     if matches!(status, "COMPLETED" | "REVERSED") {
         page = page.with(vec![receipt_link(visit, id)]);
@@ -57,7 +58,11 @@ pub async fn one(visit: &Here<'_>) -> Made {
     if may(visit, Scope::Collect) && may_go_back(visit, id).await? {
         page = page.with(form_of_return(visit, is_in_pesos(&payment)));
     }
-    Ok(page.live(&live, &visit.writing())?)
+    let page = page.live(&live, &visit.writing())?;
+    let may_send = may(visit, Scope::Manage);
+    Ok(page.with_all(
+        may_send.then(|| timeline::resends(visit, ("payments", id), &timeline.events)).into_iter().flatten(),
+    ))
 }
 
 fn receipt_link(visit: &Here<'_>, id: &str) -> Link {

@@ -22,10 +22,11 @@ const API: &str = "/v1/payouts";
 const MEMBERS: [&str; 4] = ["merchantId", "monto", "concepto", "externalRef"];
 const COLUMNS: [&str; 6] = ["createdAt", "externalRef", "merchantName", "monto", "concepto", "status"];
 #[rustfmt::skip]
-const FACTS: [&str; 17] = [
-    "kind", "externalRef", "monto", "feeVes", "concepto", "merchantName", "merchantId", "bankCode",
-    "destination", "fromMerchantBalance", "reference", "failureCode", "batchId", "operationId", "createdAt",
-    "settledAt", "payoutId",
+const FACTS: [&str; 29] = [
+    "kind", "externalRef", "monto", "feeVes", "amountCop", "amountUsdt", "networkFeeUsdt", "totalUsdt", "concepto",
+    "merchantId", "bankCode", "destination", "bank", "accountType", "accountNumber", "holderName", "documentType",
+    "documentNumber", "network", "address", "fromMerchantBalance", "reference", "txHash", "failureCode", "batchId",
+    "operationId", "createdAt", "settledAt", "payoutId",
 ];
 const WOULD_BE: [&str; 9] = [
     "monto",
@@ -202,8 +203,11 @@ pub async fn one(visit: &Here<'_>) -> Made {
     ];
     let title = format!("{} {}", visit.say("Pago", "Payout"), str_of(&payout, "externalRef"));
     let page = Page::new("payout", title).status(str_of(&payout, "status")).maybe(visit.done());
-    let page = page.with(show::headline(language, &payout));
-    Ok(page.live(&live, &visit.writing())?)
+    let page = page.with(show::headline(language, &payout)).live(&live, &visit.writing())?;
+    let may_send = may(visit, Scope::Manage);
+    Ok(page.with_all(
+        may_send.then(|| timeline::resends(visit, ("payouts", id), &timeline.events)).into_iter().flatten(),
+    ))
 }
 
 pub async fn batch(visit: &Here<'_>) -> Made {

@@ -3,8 +3,8 @@
 use super::links::id_of;
 use super::{Here, Made};
 use crate::pages::inside::segment;
-use crate::pages::show::{self, items, str_of};
-use crate::pages::view::Page;
+use crate::pages::show::{self, Gender, items, str_of};
+use crate::pages::view::{Cell, Page};
 use serde_json::Value;
 
 const COLUMNS: [&str; 5] = ["createdAt", "reference", "amountUsd", "status", "expiresAt"];
@@ -20,9 +20,11 @@ pub async fn list(visit: &Here<'_>) -> Made {
     let filters = ["reference", "status", "from", "to"];
     let (found, next) = visit.list("/v1/checkout/sessions", here, &filters, "25").await?;
     let reference = visit.sought("reference", visit.say("Tu referencia", "Your reference"));
-    let filter = visit.filter(here, [reference, visit.states(visit.say("Todas", "All"), &STATES)]);
+    let filter = visit.filter(here, [reference, visit.states(Gender::Feminine, &STATES)]);
     let row = |item: &Value| {
-        show::row(language, item, &COLUMNS).link(0, format!("{here}/{}", id_of(item, "sessionId")))
+        let mut row = show::agreed(language, Gender::Feminine, show::row(language, item, &COLUMNS));
+        waits(row.cells.iter_mut());
+        row.link(0, format!("{here}/{}", id_of(item, "sessionId")))
     };
     let caption =
         visit.say("Sesiones de cobro, primero las más recientes", "Checkout sessions, newest first");
@@ -30,9 +32,18 @@ pub async fn list(visit: &Here<'_>) -> Made {
     Ok(Page::new("sessions", visit.say("Sesiones de cobro", "Checkout sessions")).with(filter).with(table))
 }
 
+/// A session that is open waits for its buyer; nothing is wrong with it.
+fn waits<'c>(cells: impl Iterator<Item = &'c mut Cell>) {
+    for cell in cells.filter(|cell| cell.status.as_deref() == Some("open")) {
+        cell.status = Some("pending".to_owned());
+    }
+}
+
 pub async fn one(visit: &Here<'_>) -> Made {
     let session = visit.inside.get(&format!("/v1/checkout/sessions/{}", segment(visit.id()))).await?;
-    let mut facts = show::facts(visit.language, &session, &FACTS);
+    let facts = show::facts(visit.language, &session, &FACTS);
+    let mut facts = show::agreed_facts(visit.language, Gender::Feminine, facts);
+    waits(facts.iter_mut().map(|fact| &mut fact.cell));
     for fact in facts.iter_mut().filter(|fact| fact.field == "paymentId") {
         fact.cell.href = Some(format!("/portal/payments/{}", fact.cell.text));
     }

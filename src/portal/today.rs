@@ -163,8 +163,9 @@ fn minor(text: &str) -> i64 {
 }
 
 async fn sums(visit: &Here<'_>, now: Timestamp, currencies: &[&'static str]) -> Result<Block, Refused> {
-    const SUMS: [(&[&str], [&str; 2], i64); 3] = [
+    const SUMS: [(&[&str], [&str; 2], i64); 4] = [
         (&["payments"], ["Ventas", "Sales"], 1),
+        (&["reversals", "chargebacks"], ["Devuelto a pagadores", "Given back to payers"], -1),
         (&["fees", "platformFees"], ["Comisiones", "Fees"], -1),
         (&["payouts", "payoutReversals"], ["Pagos", "Payouts"], -1),
     ];
@@ -184,7 +185,7 @@ async fn sums(visit: &Here<'_>, now: Timestamp, currencies: &[&'static str]) -> 
             };
             let on = |date: &str| days.iter().filter(|day| str_of(day, "date") == date).map(of).sum::<i64>();
             let all = days.iter().map(of).fold(0_i64, i64::saturating_add);
-            if all == 0 && *currency != "VES" {
+            if all == 0 && (*currency != "VES" || members[0] == "reversals") {
                 continue;
             }
             let amounts = [on(&last), on(&yesterday), all];

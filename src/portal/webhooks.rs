@@ -2,10 +2,11 @@
 //! explained on the bytes that were sent.
 
 use super::{Here, Made, may};
+use crate::language::Language;
 use crate::pages::confirm::Confirm;
 use crate::pages::form::Form;
 use crate::pages::inside::{Refused, segment, with_query};
-use crate::pages::show::{self, items, str_of};
+use crate::pages::show::{self, Gender, items, str_of};
 use crate::pages::site::Shown;
 use crate::pages::view::{self, Block, Cell, Input, Page, Row};
 use crate::store::history;
@@ -30,8 +31,10 @@ const DELIVERIES: [&str; 7] = ["createdAt", "event", "attempt", "status", "httpS
 pub async fn list(visit: &Here<'_>) -> Made {
     let language = visit.language;
     let found = visit.inside.get("/v1/webhooks").await?;
-    let row =
-        |item: &Value| show::row(language, item, &COLUMNS).link(0, format!("{HERE}/{}", str_of(item, "id")));
+    let row = |item: &Value| {
+        agreed(language, show::row(language, item, &COLUMNS))
+            .link(0, format!("{HERE}/{}", str_of(item, "id")))
+    };
     let caption = visit.say("Adónde se envían los eventos", "Where events go");
     let table = show::table(language, caption, &COLUMNS).rows(items(&found).iter().map(row));
     let page = Page::new("webhooks", "Webhooks").maybe(visit.done()).with(table);
@@ -44,6 +47,10 @@ pub async fn list(visit: &Here<'_>) -> Made {
         "Sends notification.test to every enabled address.",
     ));
     Ok(page.with(form(visit)).with(test))
+}
+
+fn agreed(language: Language, row: Row) -> Row {
+    show::agreed(language, Gender::Feminine, row)
 }
 
 fn form(visit: &Here<'_>) -> view::Form {
@@ -122,7 +129,7 @@ pub async fn one(visit: &Here<'_>) -> Made {
     let mut page = Page::new("webhooks", visit.say("Dirección de webhooks", "Webhook address"))
         .status(str_of(&endpoint, "status"))
         .maybe(visit.done())
-        .with(show::facts(language, &endpoint, &FACTS));
+        .with(show::agreed_facts(language, Gender::Feminine, show::facts(language, &endpoint, &FACTS)));
     if may(visit, Scope::Manage) {
         let (state, label) = if str_of(&endpoint, "status") == "enabled" {
             ("disabled", visit.say("Desactivar", "Disable"))
@@ -137,7 +144,7 @@ pub async fn one(visit: &Here<'_>) -> Made {
         let switch = view::Form::new(to, "switch-webhook", label).hidden("status", state).inline();
         page = page.with(switch).with(change);
     }
-    let filter = visit.filter(&here, [visit.states(visit.say("Todas", "All"), &["delivered", "failed"])]);
+    let filter = visit.filter(&here, [visit.states(Gender::Feminine, &["delivered", "failed"])]);
     page = page.heading(visit.say("Entregas", "Deliveries")).with(filter).with(table);
     let newest = items(&found).first().map(|item| str_of(item, "eventId")).unwrap_or_default();
     let event = visit.query.filled("event").unwrap_or(newest);
@@ -166,7 +173,7 @@ async fn deliveries(visit: &Here<'_>, here: &str, api: &str) -> Result<(Value, O
 }
 
 fn delivery(visit: &Here<'_>, here: &str, item: &Value) -> Row {
-    let mut row = show::row(visit.language, item, &DELIVERIES);
+    let mut row = agreed(visit.language, show::row(visit.language, item, &DELIVERIES));
     let event = str_of(item, "eventId");
     if let Some(why) = item["error"].as_str() {
         row.cells[6] = Cell::text(show::undelivered(visit.language, why));

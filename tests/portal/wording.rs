@@ -182,3 +182,52 @@ fn what_is_refused_is_said_in_the_language_of_the_page() {
     let missing = visitor.get("/portal/payments/01930000-0000-7000-8000-000000000000");
     assert!(!missing.text().contains("under this key"), "{}", missing.text());
 }
+
+#[test]
+fn nothing_is_a_dash_or_a_code_that_has_a_figure_or_words() {
+    let server = Server::shared();
+    let tenant =
+        server.tenant_with(json!({ "cop": { "enabled": true }, "usdt": { "payoutAutoLimitUsdt": "1.00" } }));
+    let pesos = tenant.test.cop_paid(50_000);
+    let returned = tenant.test.pay(10);
+    tenant.test.reverse(&returned).expect(200);
+    tenant.test.pay(20);
+    tenant.test.post("/v1/test/fund", &json!({ "currency": "USDT", "amount": "100.00" })).expect(201);
+    let address = "0x52908400098527886E0F7030069857D2E4169EE7";
+    let body =
+        json!({ "amountUsdt": "10.00", "address": address, "network": "POLYGON", "externalRef": "retiro-1" });
+    let payout = tenant.test.post("/v1/crypto/payouts", &body).expect(201);
+    buyers::session(&tenant, json!({ "reference": "carrito-1" }));
+    let visitor = visitor(&server, &tenant);
+    let page = |path: &str| visitor.get(&format!("/portal/{path}")).text().replace('\u{a0}', " ");
+    let has = |path: &str, parts: &[&str], never: &[&str]| {
+        let page = page(path);
+        let main = page.split("<main").nth(1).expect("a page");
+        for part in parts {
+            assert!(main.contains(part), "{path}: {part}: {main}");
+        }
+        for part in never {
+            assert!(!main.contains(part), "{path}: {part}: {main}");
+        }
+    };
+    let link =
+        format!("/portal/payments/{}\" class=\"mono\">{}</a>", text(&pesos, "id"), text(&pesos, "reference"));
+    has("payments", &["COP 50.000", &link], &[]);
+    let of_pesos = format!("payments/{}", text(&pesos, "id"));
+    has(
+        &of_pesos,
+        &[&format!("<h1>Cobro {}</h1>", text(&pesos, "reference")), "(tu saldo)"],
+        &["(comercio)"],
+    );
+    has(&format!("payouts/{}", text(&payout, "id")), &["POLYGON", address, "Comisión de red (USDT)"], &[]);
+    has("sessions", &[">Abierta</span>", ">Pagada</option>"], &[">Abierto<", "(opcional)"]);
+    has("keys", &[">Activa</span>", "Consultar, Cobrar, Pagar, Convertir, Configurar"], &["read, collect"]);
+    // 2.000,00 were given back and are held no more; of 4.000,00 the fee is taken.
+    has(
+        "home",
+        &["Devuelto a pagadores", "Bs 2.000,00", "<td class=\"figure\">3.940,00</td>"],
+        &["5.910,00"],
+    );
+    let found = page(&format!("search?q={}", text(&returned, "externalRef")));
+    assert!(found.contains(&format!(">{}</a>", text(&returned, "externalRef"))), "{found}");
+}

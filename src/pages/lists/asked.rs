@@ -128,7 +128,7 @@ impl Asked {
 }
 
 /// The beginning of a day, or its end; an instant as the API writes it stays one.
-fn instant(text: &str, zone: Zone, is_end: bool) -> Option<Timestamp> {
+pub fn instant(text: &str, zone: Zone, is_end: bool) -> Option<Timestamp> {
     match Date::parse(text) {
         Ok(day) => Some(day.plus_days(i32::from(is_end)).start_in(zone)),
         Err(_) => Timestamp::parse(text).ok(),
