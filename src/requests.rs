@@ -14,17 +14,24 @@
 //! then, in format 2, the id of the key (16 bytes), the duration in ms (8 bytes), the status (2 bytes), and
 //! method, route and the code of a refusal, or nothing, with a zero byte between them: few lines are ever read,
 //! and JSON is made of those. Releases up to 0.2.0 wrote format 1, which has the JSON instead.
+//!
+//! So that the newest can be listed, each write also has a block per tenant key that was in it: under a zero byte,
+//! which begins no id, the tenant key, the newest instant in the block and a number (8 bytes each, big endian) stand the
+//! format and, for each line in its order, its instant (8 bytes), the length of its id (1 byte) and the id.
 
 use crate::disk::Disk;
 use crate::http::respond::RequestId;
+use crate::store::read_budget::{ReadBudget, Stopped};
 use api::writer::Object;
 use crossbeam::queue::ArrayQueue;
 use domain::values::ids::{Id, PLATFORM};
-use domain::values::time::{DAY_MS, Timestamp};
+use domain::values::time::{DAY_MS, MINUTE_MS, Timestamp};
 use rocksdb::{
     BlockBasedOptions, Cache, DB, DBCompactionStyle, DBCompressionType, Direction, FifoCompactOptions,
     IteratorMode, Options, WriteBatch,
 };
+use std::collections::HashMap;
+use std::fmt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -41,6 +48,11 @@ const FORMAT: u8 = 2;
 const FORMAT_OF_JSON: u8 = 1;
 const CODE_LEN_MAX: usize = 64;
 const FOUND_MAX: usize = 50;
+const FORMAT_OF_BLOCKS: u8 = 1;
+/// A block that is larger is followed by another.
+const BLOCK_BYTES: usize = 8 << 10;
+/// A request that is listed under an instant began at most this long before it, or is passed over: a stream.
+const LONGEST_MS: i64 = 10 * MINUTE_MS;
 /// Bytes of a file, unless the bound is small.
 const FILE_BYTES_MAX: u64 = 8 << 20;
 const CACHE_BYTES: usize = 4 << 20;
@@ -57,6 +69,41 @@ pub struct Answered {
     pub status: u16,
     pub error: Option<Code>,
     pub seq: Option<u64>,
+    /// Whether it is found without its id too.
+    pub is_listed: bool,
+}
+
+/// Which of the newest requests are wanted.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Span {
+    pub from: Option<Timestamp>,
+    pub to: Option<Timestamp>,
+    pub before: Option<Place>,
+    pub most: usize,
+    /// How many are looked at.
+    pub looks: usize,
+}
+
+/// A line in its block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    at: u64,
+    block: u64,
+    line: usize,
+}
+
+impl Place {
+    pub fn parse(text: &str) -> Option<Place> {
+        let mut parts = text.splitn(3, '-');
+        let (at, block) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+        Some(Place { at, block, line: parts.next()?.parse().ok()? })
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}-{}-{}", self.at, self.block, self.line)
+    }
 }
 
 /// The code of a refusal, cut out of the answer when that is made: an answer may be a hundred thousand
@@ -110,7 +157,8 @@ struct Shelf {
     disk: Arc<Disk>,
     queue: ArrayQueue<Answered>,
     refused: AtomicUsize,
-    turn: Mutex<()>,
+    /// How many blocks were written since the start.
+    turn: Mutex<u64>,
     is_over: AtomicBool,
     counters: Counters,
 }
@@ -182,6 +230,19 @@ impl RequestLog {
         .await
     }
 
+    /// The newest requests of a tenant key that are `wanted`, newest first, and the last that was looked at if there are
+    /// more. Waits for the disk.
+    pub fn newest<T>(
+        &self,
+        tenant: u64,
+        span: Span,
+        (now, budget): (Timestamp, &ReadBudget),
+        wanted: impl Fn(Found) -> Option<T>,
+    ) -> Result<(Vec<T>, Option<Place>), Stopped> {
+        self.shelf.write_down();
+        self.shelf.newest(tenant, span, (now, budget), wanted)
+    }
+
     /// Looks into the log with everything in it that was noted before, on a thread that may wait for
     /// the disk: what waits is much at times, and the disk is slow at times, and other requests must
     /// not wait for either.
@@ -228,16 +289,27 @@ impl Shelf {
             drop(self.turn.lock().unwrap_or_else(PoisonError::into_inner));
             return;
         }
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut blocks = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut batch, mut count, mut value) = (WriteBatch::default(), 0, Vec::new());
+        let mut open: HashMap<u64, Block> = HashMap::new();
         while let Some(answered) = self.queue.pop() {
             value.clear();
             answered.write_to(&mut value);
             batch.put(key(answered.request_id.as_str(), answered.tenant), &value);
+            if answered.is_listed {
+                let block = open.entry(answered.tenant).or_default();
+                block.add(&answered);
+                if block.lines.len() >= BLOCK_BYTES {
+                    std::mem::take(block).put(answered.tenant, &mut blocks, &mut batch);
+                }
+            }
             count += 1;
             if count == WAITING_MAX {
                 break;
             }
+        }
+        for (tenant, block) in open.into_iter().filter(|(_, block)| !block.lines.is_empty()) {
+            block.put(tenant, &mut blocks, &mut batch);
         }
         // The batch is not synced: it may be lost, and must not take the disk from what may not.
         let counter = match self.db.write(batch) {
@@ -249,6 +321,112 @@ impl Shelf {
         };
         counter.fetch_add(count as u64, Ordering::Relaxed);
     }
+}
+
+impl Shelf {
+    fn newest<T>(
+        &self,
+        tenant: u64,
+        span: Span,
+        (now, budget): (Timestamp, &ReadBudget),
+        wanted: impl Fn(Found) -> Option<T>,
+    ) -> Result<(Vec<T>, Option<Place>), Stopped> {
+        let unread = |error: rocksdb::Error| Stopped::Unreadable(format!("the log of requests: {error}"));
+        let last = span.to.map_or(u64::MAX, |to| in_order(to.plus_ms(LONGEST_MS)));
+        let start = span.before.map_or((last, u64::MAX), |before| (before.at, before.block));
+        let (mut found, mut reached, mut looks) = (Vec::new(), None, 0);
+        let start = block_key(tenant, start.0, start.1);
+        for entry in self.db.iterator(IteratorMode::From(&start, Direction::Reverse)) {
+            let (name, lines) = entry.map_err(unread)?;
+            let Some((at, block)) = block_of(&name, tenant) else { break };
+            if span.from.is_some_and(|from| at < in_order(from)) {
+                break;
+            }
+            for (line, (began, id)) in lines_of(&lines).into_iter().enumerate().rev() {
+                let place = Place { at, block, line };
+                if span
+                    .before
+                    .is_some_and(|before| (at, block) == (before.at, before.block) && line >= before.line)
+                {
+                    continue;
+                }
+                if looks == span.looks || found.len() == span.most {
+                    return Ok((found, reached));
+                }
+                looks += 1;
+                reached = Some(place);
+                budget.spend()?;
+                if span.from.is_some_and(|from| began < from) || span.to.is_some_and(|to| began >= to) {
+                    continue;
+                }
+                let named = key(id, tenant);
+                let value = self.db.get(&named).map_err(unread)?.unwrap_or_default();
+                // A later request with the same id took its place, and is listed itself.
+                if began_at(&value) == Some(began) {
+                    found.extend(read(&named, &value, now).and_then(&wanted));
+                }
+            }
+        }
+        Ok((found, None))
+    }
+}
+
+/// The lines of one tenant key in one write, or as many as fit.
+#[derive(Default)]
+struct Block {
+    newest: u64,
+    lines: Vec<u8>,
+}
+
+impl Block {
+    fn add(&mut self, answered: &Answered) {
+        let id = answered.request_id.as_str().as_bytes();
+        let Ok(length) = u8::try_from(id.len()) else { return };
+        self.newest = self.newest.max(in_order(answered.at));
+        self.lines.extend(answered.at.unix_ms().to_be_bytes());
+        self.lines.push(length);
+        self.lines.extend(id);
+    }
+
+    fn put(self, tenant: u64, blocks: &mut u64, batch: &mut WriteBatch) {
+        *blocks += 1;
+        batch.put(block_key(tenant, self.newest, *blocks), [&[FORMAT_OF_BLOCKS], &*self.lines].concat());
+    }
+}
+
+/// As a number whose bytes are in the order of time.
+fn in_order(at: Timestamp) -> u64 {
+    u64::try_from(at.unix_ms()).unwrap_or(0)
+}
+
+fn block_key(tenant: u64, at: u64, block: u64) -> Vec<u8> {
+    [&[0][..], &tenant.to_be_bytes(), &at.to_be_bytes(), &block.to_be_bytes()].concat()
+}
+
+fn block_of(name: &[u8], tenant: u64) -> Option<(u64, u64)> {
+    let rest = name.strip_prefix(&[0])?.strip_prefix(&tenant.to_be_bytes())?;
+    let (at, block) = rest.split_first_chunk::<8>()?;
+    Some((u64::from_be_bytes(*at), u64::from_be_bytes(block.try_into().ok()?)))
+}
+
+/// The instants and ids of a block; what no release writes has none.
+fn lines_of(block: &[u8]) -> Vec<(Timestamp, &str)> {
+    let mut lines = Vec::new();
+    let Some((&FORMAT_OF_BLOCKS, mut rest)) = block.split_first() else { return lines };
+    while let Some((at, after)) = rest.split_first_chunk::<8>()
+        && let Some((length, after)) = after.split_first()
+        && let Some((id, after)) = after.split_at_checked(usize::from(*length))
+        && let Ok(id) = std::str::from_utf8(id)
+    {
+        lines.push((Timestamp::from_unix_ms(i64::from_be_bytes(*at)), id));
+        rest = after;
+    }
+    lines
+}
+
+fn began_at(value: &[u8]) -> Option<Timestamp> {
+    let at = value.get(1..9)?.try_into().ok()?;
+    Some(Timestamp::from_unix_ms(i64::from_be_bytes(at)))
 }
 
 fn key(request_id: &str, tenant: u64) -> Vec<u8> {
@@ -371,6 +549,7 @@ mod tests {
                 None
             },
             seq: Some(7).filter(|_| status < 400),
+            is_listed: true,
         }
     }
 
@@ -438,6 +617,68 @@ mod tests {
             assert_eq!(found.as_ref().and_then(|found| found.seq), expected.map(|_| 7), "{request_id}");
             let body = found.map(|found| String::from_utf8(found.body).expect("text"));
             assert_eq!(body.as_deref(), expected, "{request_id}");
+        }
+    }
+
+    /// The ids of the newest requests of tenant key 2, by pages of 7.
+    fn listed(log: &RequestLog, span: Span, wanted: &str) -> Vec<String> {
+        let (mut ids, mut before) = (Vec::new(), None);
+        loop {
+            let budget = ReadBudget::unbounded();
+            let (found, next) = log
+                .newest(2, Span { before, ..span }, (at(9_000_000), &budget), |found| {
+                    let text = String::from_utf8(found.body).expect("text");
+                    let id = text.split('"').nth(3).expect("an id").to_owned();
+                    text.contains(wanted).then_some(id)
+                })
+                .expect("readable");
+            assert!(found.len() <= span.most);
+            ids.extend(found);
+            match next {
+                Some(next) => before = Some(Place::parse(&next.to_string()).expect("a place")),
+                None => return ids,
+            }
+        }
+    }
+
+    #[test]
+    fn the_newest_requests_are_listed_page_by_page() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let log = opened(directory.path(), 1 << 20, 0).expect("a log");
+        let all = Span { most: 7, looks: 1_000, ..Span::default() };
+        assert!(listed(&log, all, "").is_empty());
+        for n in 0..40_i64 {
+            let status = if n % 4 == 0 { 404 } else { 200 };
+            let answered = Answered { at: at(n * 100_000), ..answered(&format!("r-{n}"), 2, status) };
+            note(&log, Answered { tenant: 4, ..answered_again(&answered) });
+            note(&log, Answered { is_listed: n != 5, ..answered });
+            // Some stand in one block, some in blocks of their own.
+            if n % 3 == 0 {
+                log.shelf.write_down();
+            }
+        }
+        let ids =
+            |numbers: &mut dyn Iterator<Item = i64>| numbers.map(|n| format!("r-{n}")).collect::<Vec<_>>();
+        assert_eq!(listed(&log, all, ""), ids(&mut (0..40).rev().filter(|n| *n != 5)));
+        let refused = ids(&mut (0..40).rev().filter(|n| n % 4 == 0));
+        assert_eq!(listed(&log, all, "\"status\":404"), refused);
+        assert_eq!(listed(&log, Span { looks: 3, ..all }, "\"status\":404"), refused, "few at a time");
+        let days = Span { from: Some(at(1_000_000)), to: Some(at(2_000_000)), ..all };
+        assert_eq!(listed(&log, days, ""), ids(&mut (10..20).rev()));
+        // What has its id now is listed, and what had it before is not.
+        note(&log, Answered { at: at(4_000_000), ..answered("r-7", 2, 200) });
+        let again = listed(&log, all, "");
+        assert_eq!((again[0].as_str(), again.iter().filter(|id| *id == "r-7").count()), ("r-7", 1));
+    }
+
+    fn answered_again(answered: &Answered) -> Answered {
+        Answered { request_id: answered.request_id.clone(), error: None, ..*answered }
+    }
+
+    #[test]
+    fn a_block_that_no_release_writes_has_no_lines() {
+        for block in [&b""[..], &[2, 0, 0], &[1, 0, 0, 0], &[1, 0, 0, 0, 0, 0, 0, 0, 9, 5, b'x']] {
+            assert!(lines_of(block).is_empty(), "{block:?}");
         }
     }
 

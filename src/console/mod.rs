@@ -14,6 +14,7 @@ mod money;
 mod queues;
 mod rates;
 mod reconciliations;
+mod requests;
 mod server;
 mod settings;
 mod subject;
@@ -61,6 +62,7 @@ pub static SITE: Site<Operator> = Site {
         ("tenants", "Comercios", "Tenants"),
         ("rates", "Tasas", "Rates"),
         ("rails", "Bancos y redes", "Rails"),
+        ("requests", "Solicitudes", "Requests"),
         ("health", "Salud", "Health"),
         ("audit", "Auditoría", "Audit"),
         ("statements", "Estados de cuenta", "Statements"),
@@ -126,6 +128,7 @@ pub fn rows() -> Vec<SiteRow<Operator>> {
         show "/rates" => rates::page;
         act "/rates" => rates::pin;
         act "/rates/unpin" => rates::unpin;
+        answer "/requests" => requests::answer;
         show "/rails" => server::rails;
         show "/health" => server::health;
         act "/health/backup" => server::back_up;

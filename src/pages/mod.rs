@@ -12,6 +12,7 @@ pub mod form;
 pub mod front;
 pub mod inside;
 pub mod lists;
+pub mod logs;
 pub mod names;
 pub mod qr;
 pub mod sessions;

@@ -158,7 +158,8 @@ pub fn rows() -> Vec<SiteRow<Caller>> {
         answer "/cop-payouts" => lists::answer;
         answer "/crypto-payouts" => lists::answer;
         answer "/deposits" => lists::answer;
-        show "/events" => events::page;
+        answer "/events" => events::answer;
+        act "/events/:id/resend" => events::resend;
         show "/payments/:id" => payments::one;
         answer "/payments/:id/receipt" => payments::receipt;
         act "/payments/:id/reverse" => payments::reverse;
@@ -183,7 +184,7 @@ pub fn rows() -> Vec<SiteRow<Caller>> {
         act "/webhooks/test" => webhooks::test;
         act "/webhooks/:id/resend" => webhooks::resend;
         act "/webhooks/:id/status" => webhooks::switch;
-        show "/requests" => requests::page;
+        answer "/requests" => requests::answer;
         show "/search" => search::page;
         answer "/statements" => statements::answer;
         show "/approvals" => approvals::page;

@@ -639,6 +639,9 @@ impl Measuring<'_> {
                 status: reply.status,
                 error: if reply.status >= 400 { Code::of(&reply.body) } else { None },
                 seq: reply.trace.seq,
+                // What a page reads to show itself is nothing that a program asked.
+                is_listed: arrival.head.method != Method::GET
+                    || arrival.head.extensions.get::<OnBehalf>().is_none(),
             });
         }
         let Some(trace) = self.trace.take() else { return };

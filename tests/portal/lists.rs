@@ -244,6 +244,70 @@ fn events_are_the_newest_first_and_filtered() {
             && !page.text().contains(">payment.completed</td>")
     );
     assert_eq!(visitor.get("/portal/events?from=ayer").status, 400);
+    let page = visitor.get("/portal/events?lang=en");
+    for sum in ["61 in all", "payment.completed: 60", "payment.failed: 1"] {
+        assert!(page.text().contains(sum), "{sum}: {}", page.text());
+    }
+    let file = visitor.get("/portal/events?event=payment.failed&format=csv");
+    assert_eq!(file.header("content-type"), Some("text/csv; charset=utf-8"));
+    let (reference, id) = (text(&failed, "externalRef"), text(&failed, "paymentId"));
+    let lines: Vec<&str> = file.text().lines().collect();
+    assert_eq!((lines.len(), lines[0]), (2, "createdAt,event,id,subject,subjectId"), "{}", file.text());
+    assert!(lines[1].contains(",payment.failed,") && lines[1].ends_with(&format!(",{reference},{id}")));
+    let whole = visitor.get("/portal/events?format=csv&separator=semicolon");
+    assert_eq!(whole.text().lines().count(), 62, "more than a page has");
+    assert!(whole.text().starts_with("createdAt;event;"));
+}
+
+#[test]
+fn requests_are_listed_as_programs_made_them() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    for _ in 0..55 {
+        tenant.test.get("/v1/balance").expect(200);
+    }
+    let refused = tenant.test.post("/v1/payouts", &json!({})).refused(400, "invalid_data");
+    let id = text(&refused, "requestId");
+    server.tenant().test.get("/v1/banks").expect(200);
+    let visitor = visitor(&server, &tenant);
+    visitor.get("/portal/home");
+    let page = visitor.get("/portal/requests?lang=en");
+    assert_eq!((page.status, page_of(&page).as_str(), rows(&page)), (200, "requests", 50), "{}", page.text());
+    let first = page.text().split("<tbody>").nth(1).expect("requests").split("</tr>").next().expect("a row");
+    for part in ["/v1/payouts", "POST", "400", "invalid_data", &format!("requestId={id}")] {
+        assert!(first.contains(part), "{part}: {first}");
+    }
+    // What the pages read to show themselves is no program's, and neither is another account's.
+    for part in ["56 in all", "200: 55", "400: 1"] {
+        assert!(page.text().contains(part), "{part}: {}", page.text());
+    }
+    let next = regex::Regex::new("href=\"([^\"]*before=[^\"]*)\" rel=\"next\"").expect("a pattern");
+    let next = plain(&next.captures(page.text()).expect("older ones")[1]);
+    assert_eq!(rows(&visitor.get(&next)), 6);
+    for (asked, count) in [
+        ("answered=refused", 1),
+        ("answered=failed", 0),
+        ("method=POST", 1),
+        ("route=/v1/pay", 1),
+        ("error=invalid_data", 1),
+        ("from=2020-01-01&to=2020-01-02", 0),
+    ] {
+        let page = visitor.get(&format!("/portal/requests?{asked}"));
+        assert_eq!((page.status, rows(&page)), (200, count), "{asked}: {}", page.text());
+        assert!(count > 0 || page.text().contains("Nada coincide con estos filtros."), "{asked}");
+    }
+    assert_eq!(visitor.get("/portal/requests?from=ayer").status, 400);
+    let file = visitor.get("/portal/requests?format=csv&answered=refused");
+    assert_eq!(file.text().lines().count(), 2, "{}", file.text());
+    assert!(
+        file.text().starts_with("at,method,route,status,error,ms,keyId,requestId\r\n"),
+        "{}",
+        file.text()
+    );
+    let one = visitor.get(&format!("/portal/requests?requestId={id}"));
+    for part in ["invalid_data", "pk_test_", "Revisa los datos"] {
+        assert!(one.text().contains(part), "{part}: {}", one.text());
+    }
 }
 
 #[test]
@@ -423,6 +487,8 @@ fn lists_fit_every_screen_and_are_open_to_all() {
             "payouts",
             "conversions",
             "events",
+            "requests",
+            "requests?answered=refused&method=POST",
             "search?q=V12345678",
         ] {
             browser.goto(&format!("{}/portal/{path}", server.url()));

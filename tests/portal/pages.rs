@@ -159,6 +159,7 @@ fn hostile_names_stay_texts() {
         one("payouts", text(&payout, "payoutId")),
         format!("/portal/search?q={}", "%3Cscript%3Ealert(1)%3C/script%3E"),
         "/portal/requests?requestId=%22%3E%3Cscript%3E".to_owned(),
+        "/portal/requests?route=%22%3E%3Cscript%3E".to_owned(),
         "/portal/%3Cscript%3E".to_owned(),
     ] {
         let answer = visitor.get(&path);
