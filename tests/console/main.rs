@@ -16,6 +16,9 @@ mod browser;
 #[path = "../axe/mod.rs"]
 mod axe;
 
+#[path = "../clicks/mod.rs"]
+mod clicks;
+
 mod acts;
 mod at_bank;
 mod lists;
@@ -23,4 +26,5 @@ mod login;
 mod month;
 mod pages;
 mod past;
+mod tasks;
 mod walks;

@@ -11,6 +11,9 @@ mod browser;
 #[path = "../axe/mod.rs"]
 mod axe;
 
+#[path = "../clicks/mod.rs"]
+mod clicks;
+
 mod acts;
 mod approvals;
 mod by_file;
@@ -19,5 +22,6 @@ mod lists;
 mod login;
 mod pages;
 mod permissions;
+mod tasks;
 mod visitor;
 mod wording;
