@@ -444,8 +444,11 @@ fn input<W>(
     input.value(value).needed("")
 }
 
+/// The address of a list with some of it changed.
+pub type Address<'l> = dyn Fn(&[(&str, &str)]) -> String + 'l;
+
 /// Days to choose from with one press, of a list whose address with some of it changed is `here`.
-pub fn days<W>(visit: &Visit<'_, W>, today: Date, here: &dyn Fn(&[(&str, &str)]) -> String) -> Vec<Link> {
+pub fn days<W>(visit: &Visit<'_, W>, today: Date, here: &Address<'_>) -> Vec<Link> {
     let text = today.to_string();
     let month = |date: &str| format!("{}01", date.get(..8).unwrap_or_default());
     let this = month(&text);

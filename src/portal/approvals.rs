@@ -154,27 +154,6 @@ fn what<'p>(visit: &Here<'_>, path: &'p str) -> &'p str {
     visit.say(spanish, english)
 }
 
-/// An approval, in Spanish, is a she.
-fn of_her(visit: &Here<'_>, cell: Cell) -> Cell {
-    Cell { text: show::agreeing(visit.language, show::Gender::Feminine, cell.text.clone()), ..cell }
-}
-
-/// What a call does, in words.
-fn what<'p>(visit: &Here<'_>, path: &'p str) -> &'p str {
-    let (spanish, english) = match path.strip_prefix("/v1/").unwrap_or(path) {
-        "payouts" => ("Pagar a un vendedor", "Pay a seller"),
-        "payouts/batch" => ("Pagar un lote", "Pay a batch"),
-        "payouts/instant" => ("Pagar a la cuenta propia", "Pay to the own account"),
-        "payments/credit" => ("Pagar a un teléfono o una cuenta", "Pay to a phone or an account"),
-        "crypto/payouts" => ("Pagar en USDT", "Pay in USDT"),
-        "conversions" => ("Convertir", "Convert"),
-        path if path.ends_with("/reverse") => ("Reversar un cobro", "Reverse a payment"),
-        path if path.ends_with("/refund") => ("Reintegrar un cobro", "Refund a payment"),
-        _ => return path,
-    };
-    visit.say(spanish, english)
-}
-
 fn agent(item: &Value) -> String {
     [str_of(item, "agent"), str_of(item, "keyId")]
         .into_iter()
