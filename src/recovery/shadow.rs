@@ -93,24 +93,33 @@ fn compare(
     goes_on: impl Fn(&mut Compared) -> bool,
 ) -> Result<Compared, Failed> {
     let mut lines = Lines::of(other, stretch)?;
-    lines.next = match lines.receive() {
-        // Earlier programs do not know what follows from states.
-        Err(_) if lines.has_ended && !lines.has_spoken => {
-            lines = Lines::of(other, Stretch { derived: false, ..stretch })?;
-            lines.receive()?
-        }
-        first => first?,
-    };
+    let mut first = lines.receive();
+    // Earlier programs do not know what follows from states.
+    if first.is_err() && lines.has_ended && !lines.has_spoken {
+        lines = Lines::of(other, Stretch { derived: false, ..stretch })?;
+        first = lines.receive();
+    }
+    // Of a damaged log this program's own word comes first: it says where.
+    let mut failed = None;
+    match first {
+        Ok(next) => lines.next = next,
+        Err(why) => failed = Some(why),
+    }
     let stretch = Stretch { derived: lines.says_derived, ..stretch };
     let mut compared = Compared { says_derived: lines.says_derived, ..Compared::default() };
     let mut is_whole = true;
     states(reader, stretch, progress, &mut |seq, ours| {
+        if let Some(why) = failed.take() {
+            return Err(why);
+        }
         compared.add(seq, ours, &mut lines)?;
         is_whole = goes_on(&mut compared);
         Ok(is_whole)
     })?;
-    if is_whole {
-        lines.finish()?;
+    match failed {
+        Some(why) => return Err(why),
+        None if is_whole => lines.finish()?,
+        None => {}
     }
     Ok(compared)
 }
