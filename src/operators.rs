@@ -6,11 +6,11 @@ use crate::config::Secret;
 use api::problem::Problem;
 use domain::entities::approval::Approvable;
 use domain::platform::audit::Who;
+use domain::platform::hash_key;
 use domain::platform::operators::{OperatorAccount, OperatorStatus, Role};
 use domain::values::ids::Id;
 use domain::values::time::Timestamp;
 use hyper::header::{AUTHORIZATION, HeaderMap};
-use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, PoisonError, RwLock};
 use subtle::{Choice, ConstantTimeEq};
@@ -156,11 +156,6 @@ impl Operators {
         let named = self.named.read().unwrap_or_else(PoisonError::into_inner);
         named.values().rev().map(Arc::clone).collect()
     }
-}
-
-/// What is kept of a key or a token.
-pub fn hash_key(key: impl AsRef<[u8]>) -> [u8; 32] {
-    Sha256::digest(key).into()
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&[u8]> {

@@ -207,9 +207,7 @@ impl Command {
         };
         let mandate = turn.mandate.clone().filter(|mandate| mandate.approval_above.is_some());
         let waits = mandate.as_deref().zip(asked).and_then(|asks| Some((asks, self.subject(entity)?)));
-        let is_known = entity.is_some_and(|entity| {
-            matches!(entity, Entity::Payout(_) | Entity::CryptoPayout(_) | Entity::Batch(_))
-        });
+        let is_known = matches!(entity, Some(Entity::Payout(_) | Entity::CryptoPayout(_) | Entity::Batch(_)));
         if let Some(((mandate, _), subject)) = &waits
             && !is_known
             && let Some(refusal) = mandate_approvals::repeated(book, mandate.id, subject, turn.now)
@@ -325,14 +323,6 @@ pub struct KeyedCommand {
 }
 
 impl KeyedCommand {
-    pub fn consented(self, consent: Option<Consent>) -> KeyedCommand {
-        KeyedCommand { consent, ..self }
-    }
-
-    pub fn within(self, mandate: Option<Arc<Mandate>>) -> KeyedCommand {
-        KeyedCommand { mandate, ..self }
-    }
-
     pub fn keeping(self, keep: Option<KeepRef>) -> KeyedCommand {
         KeyedCommand { keep, ..self }
     }
@@ -415,7 +405,7 @@ impl Machine for Domain {
         };
         // The answer to who approves shows the approval too, which the entity's later records do not have: it is kept as
         // it is now.
-        let for_rules = keep.clone().filter(|_| approved.is_none());
+        let for_rules = if approved.is_none() { keep.clone() } else { None };
         let mut rules =
             Turn { now, seed: turn.seed, livemode, rails, holidays, keep: for_rules, mandate, approved };
         let ruling = match book {

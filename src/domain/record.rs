@@ -94,8 +94,14 @@ impl Record {
 
     /// The call that waited, if this decides about one.
     pub fn decided_approval(&self) -> Option<&MandateApproval> {
-        let mut approvals = self.entities.iter().filter_map(|written| MandateApproval::of(&written.state));
-        approvals.find(|approval| approval.decision.is_some())
+        for written in &self.entities {
+            if let Some(approval) = MandateApproval::of(&written.state)
+                && approval.decision.is_some()
+            {
+                return Some(approval);
+            }
+        }
+        None
     }
 
     /// Whether it does a call that waited, as somebody approved it.

@@ -70,7 +70,7 @@ pub async fn carry_out(
     };
     let mandate = mandate_now(&services, (&caller, scope), consent.as_ref())?;
     let command =
-        KeyedCommand::from(batch::Command::Pay(batch)).keeping(keep).within(mandate).consented(consent);
+        KeyedCommand { command: batch::Command::Pay(batch).into(), keep, audit: None, mandate, consent };
     let until_record: Guard = Box::new((names, slot));
     let outcome = engine.ask_entity(tenant, id, known.is_none(), command, Some(until_record), None).await;
     let mut settled = outcome.map_err(failure)?;

@@ -23,7 +23,6 @@ use crate::http::body::{Inbound, without_unexpected};
 use crate::http::listen::Arrival;
 use crate::http::respond::{Reply, RequestId, Trace};
 use crate::http::router::{Found, Lookup, Parameters, Router};
-use crate::operators::hash_key;
 use crate::store::history::{self, Stored};
 use crate::store::past_balance;
 use actors::Failure;
@@ -50,8 +49,8 @@ use domain::ledger::balance::Balance;
 use domain::ledger::book::Book;
 use domain::ledger::days::Line;
 use domain::machine::{Command, KeyedCommand};
-use domain::platform::Scope;
 use domain::platform::settings::LiveStatus;
+use domain::platform::{Scope, hash_key};
 use domain::refusal::MandateRefusal;
 use domain::resources::mandate_approvals::{AskedBy, Consent};
 use domain::resources::payments::c2p::NewIntent;
@@ -337,13 +336,19 @@ impl Gateway {
         let Prepared { source, body, unexpected, used, slot, given, pass: _pass } = work;
         let Source { caller, handler, parameters, shows, operation, scope, request_id } = &source;
         let Gateway { services, kept } = self;
-        let consent = given.or_else(|| {
-            let path = arrival?.head.uri.path();
-            Some(Consent::Ask(asked_by(services, caller, (*operation, path), &body, request_id)?))
-        });
+        let consent = match (given, arrival) {
+            (None, Some(arrival)) => {
+                let path = arrival.head.uri.path();
+                asked_by(services, caller, (*operation, path), &body, request_id)
+            }
+            (given, _) => given,
+        };
         let env = TenantEnvironment { services, tenant: caller.tenant_key, now: services.now() };
         let (banks, shows, names) = (services.banks.now(), *shows, Vec::new());
-        let turn = arrival.and_then(|arrival| arrival.head.extensions.get::<Turn>().cloned());
+        let turn = match arrival {
+            Some(arrival) => arrival.head.extensions.get::<Turn>().cloned(),
+            None => None,
+        };
         let server = &mut TenantRequest {
             services,
             kept,
@@ -372,7 +377,7 @@ fn asked_by(
     (operation, path): (&'static str, &str),
     body: &Bytes,
     request_id: &RequestId,
-) -> Option<Box<AskedBy>> {
+) -> Option<Consent> {
     caller.key.details.mandate.as_ref()?.approval_above.as_ref()?;
     let call = WaitingCall {
         operation: operation.into(),
@@ -380,7 +385,8 @@ fn asked_by(
         body: body.to_vec(),
         request_id: request_id.as_str().into(),
     };
-    Some(Box::new(AskedBy { id: services.fresh_id(caller.tenant_key), key: caller.key.id, call }))
+    let asked = AskedBy { id: services.fresh_id(caller.tenant_key), key: caller.key.id, call };
+    Some(Consent::Ask(Box::new(asked)))
 }
 
 impl Server for TenantRequest<'_> {

@@ -3,13 +3,12 @@
 //! server's own, under which something is hashed to be recognised and not known, and from which secrets derive that
 //! need not be stored.
 
-use crate::operators::hash_key;
 use crate::webhooks::secret::Secret as WebhookSecret;
 use api::endpoint::{Caller, KnownKey};
 use api::problem::Problem;
 use dashmap::{DashMap, Entry};
 use domain::index::PersonMarks;
-use domain::platform::{ApiKey, Details, PlatformChange, Scopes, Tenant, test_accounts};
+use domain::platform::{ApiKey, Details, PlatformChange, Scopes, Tenant, hash_key, test_accounts};
 use domain::values::ids::{Id, Mode, tenant_key};
 use domain::values::time::Timestamp;
 use hmac::{Hmac, KeyInit, Mac};

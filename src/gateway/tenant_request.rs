@@ -191,8 +191,7 @@ impl TenantRequest<'_> {
         let mandate = mandate_now(self.services, (self.caller, self.scope), self.consent.as_ref())?;
         let (keep, until_record, key) = self.keep();
         let until_record = self.telling(until_record);
-        let command =
-            KeyedCommand::from(command).keeping(keep).within(mandate).consented(self.consent.take());
+        let command = KeyedCommand { command, keep, audit: None, mandate, consent: self.consent.take() };
         let until_answer = match (key, also) {
             (Some(key), Some(also)) => Some(Box::new((key, also)) as Guard),
             (key, also) => key.or(also),
@@ -320,7 +319,10 @@ pub fn reply(
         _ => None,
     };
     // What is approved of what was known already is in no record.
-    let written = written.filter(|written| !(is_approved && matches!(written, Entity::MandateApproval(_))));
+    let written = match written {
+        Some(Entity::MandateApproval(_)) if is_approved => None,
+        written => written,
+    };
     // Another command may have changed it since, such as the word of an event: that is how it stands.
     let now = settled.entity.as_deref();
     let entity = match (written, now) {

@@ -3,7 +3,7 @@
 //! kept. Whether that key still opens anything is asked with every page, so a session never
 //! outlives it.
 
-use crate::operators::hash_key;
+use domain::platform::hash_key;
 use domain::values::ids::Id;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

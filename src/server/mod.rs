@@ -620,7 +620,9 @@ impl Measuring<'_> {
     /// Notes it in the log of requests, if a key asked, and ends its span.
     fn end(mut self, services: &Services, arrival: &Arrival, reply: &Reply) {
         self.status = Some(reply.status);
-        if let Some((tenant, key)) = self.caller.filter(|_| !self.is_rehearsed) {
+        if let Some((tenant, key)) = self.caller
+            && !self.is_rehearsed
+        {
             let ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
             services.files.requests.note(tenant, reply.status, || Answered {
                 request_id: arrival.request_id.clone(),

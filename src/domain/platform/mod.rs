@@ -26,6 +26,7 @@ use crate::values::venezuela::BankCode;
 pub use key_index::Keys;
 use persistent::SortedMap;
 pub use searched::{Mark, SearchedBlocks};
+use sha2::{Digest, Sha256};
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -144,6 +145,11 @@ impl crate::codec::tests::Sampled for Details {
     fn sample(full: bool, number: &mut u64) -> Details {
         Details::from(KeyDetails::sample(full, number))
     }
+}
+
+/// What is kept of a key or a token.
+pub fn hash_key(key: impl AsRef<[u8]>) -> [u8; 32] {
+    Sha256::digest(key).into()
 }
 
 impl ApiKey {
