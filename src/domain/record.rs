@@ -106,7 +106,12 @@ impl Record {
 
     /// Whether it does a call that waited, as somebody approved it.
     pub fn approves(&self) -> bool {
-        self.decided_approval().and_then(|approval| approval.decision).is_some_and(|word| word.is_approved)
+        for written in &self.entities {
+            if let Entity::MandateApproval(MandateApproval { decision: Some(word), .. }) = &*written.state {
+                return word.is_approved;
+            }
+        }
+        false
     }
 
     /// Whether it may be one record with others like it: outcomes of payouts that came together. They

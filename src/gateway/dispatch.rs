@@ -196,12 +196,15 @@ impl Gateway {
 
     /// Whose key it is; 401 if nobody's.
     pub fn recognise(&self, arrival: &Arrival) -> Result<Caller, Problem> {
-        let caller = match (arrival.head.extensions.get::<OnBehalf>(), sent_key(&arrival.head.headers)) {
-            (Some(OnBehalf(hash)), _) => self.services.callers.directory.recognise(hash, self.services.now()),
-            (None, Some(key)) => self.recognise_key(key),
-            (None, None) => None,
+        let hash = match (arrival.head.extensions.get::<OnBehalf>(), sent_key(&arrival.head.headers)) {
+            (Some(OnBehalf(hash)), _) => *hash,
+            (None, Some(key)) => hash_key(key),
+            (None, None) => return Err(without_key(&arrival.head.headers)),
         };
-        caller.ok_or_else(|| without_key(&arrival.head.headers))
+        match self.services.callers.directory.recognise(&hash, self.services.now()) {
+            Some(caller) => Ok(caller),
+            None => Err(without_key(&arrival.head.headers)),
+        }
     }
 
     pub fn recognise_key(&self, key: &str) -> Option<Caller> {

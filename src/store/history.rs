@@ -162,7 +162,8 @@ pub struct Stored<'a> {
 
 impl<'a> Stored<'a> {
     pub fn of(reader: &'a Reader, tenant: u64) -> Stored<'a> {
-        Stored { reader, entities: EntityReader::of(reader), tenant, budget: None }
+        let entities = EntityReader { reader, last: Mutex::default() };
+        Stored { reader, entities, tenant, budget: None }
     }
 
     pub fn within(self, budget: &'a ReadBudget) -> Stored<'a> {

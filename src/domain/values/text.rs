@@ -67,8 +67,12 @@ impl fmt::Debug for ExternalRef {
 /// writing, which makes a text read as another one.
 pub fn is_misleading(text: &str) -> bool {
     // Most texts are printable ASCII, and one pass over their bytes is cheaper than one over their characters.
-    !text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
-        && text.chars().any(|character| is_control(character) || is_bidi_control(character))
+    for byte in text.bytes() {
+        if !matches!(byte, b' '..=b'~') {
+            return text.chars().any(|character| is_control(character) || is_bidi_control(character));
+        }
+    }
+    false
 }
 
 /// Whether a text of one line has a tab or the end of a line: what stands behind that reads as a line of
