@@ -187,7 +187,8 @@ impl Life {
 
     async fn make(&self, call: &Call, consent: Option<Consent>) -> Option<()> {
         let mandate = Arc::clone(&self.memory().mandates[call.agent]);
-        let command = KeyedCommand::from(call.out.command(call.of)).within(Some(mandate)).consented(consent);
+        let command = call.out.command(call.of);
+        let command = KeyedCommand { mandate: Some(mandate), consent, ..KeyedCommand::from(command) };
         let outcome = self.engine.ask_entity(call.tenant, call.of, false, command, None, None).await;
         let settled = self.answered(call.tenant, Some(call.of), outcome)?;
         if let Some(Refusal::Mandate(MandateRefusal::Awaits { approval })) = settled.refusal {
