@@ -2,6 +2,7 @@
 
 import json
 import urllib.request
+from datetime import datetime, timedelta
 
 
 class Rest:
@@ -74,7 +75,8 @@ async def walk(tools, call, rest, seller, run):
     await use("reversePayment", id=payment["id"])
     await use("requestDebitOtp")
     await use("chargeDebit")
-    day = (await use("getTestClock"))["now"][:10]
+    now = datetime.fromisoformat((await use("getTestClock"))["now"].replace("Z", "+00:00"))
+    day = (now - timedelta(hours=4)).date().isoformat()  # in Caracas
     await use("verifyPagoMovil", reference=f"{run:08d}", date=day)
 
     payout = await use("createPayout", merchantId=seller)
