@@ -194,12 +194,17 @@ pub async fn one(visit: &Here<'_>) -> Made {
     let payout = first(visit, &["/v1/payouts", "/v1/cop/payouts", "/v1/crypto/payouts"], id).await?;
     let timeline = timeline::of(visit.services, visit.who.tenant_key, id, language, None).await?;
     let mut facts = visit.facts(&payout, &FACTS);
-    let agent = agent_of(visit.services, visit.who.tenant_key, &own_keys(visit).await?, id);
-    facts.extend(agent.map(|agent| Fact::new("agent", visit.say("Agente", "Agent"), Cell::text(agent))));
+    let (mut steps, label) = (timeline.steps, visit.say("Agente", "Agent"));
+    if let Some(agent) = agent_of(visit.services, visit.who.tenant_key, &own_keys(visit).await?, id) {
+        if let Some(ordered) = steps.first_mut() {
+            ordered.more.push(format!("{label}: {agent}"));
+        }
+        facts.push(Fact::new("agent", label, Cell::text(agent)));
+    }
     let live = [
         Block::Facts(facts),
         Block::Heading(visit.say("Qué pasó", "What happened").to_owned()),
-        Block::Timeline(timeline.steps),
+        Block::Timeline(steps),
     ];
     let title = format!("{} {}", visit.say("Pago", "Payout"), str_of(&payout, "externalRef"));
     let page = Page::new("payout", title).status(str_of(&payout, "status")).maybe(visit.done());

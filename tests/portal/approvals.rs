@@ -52,11 +52,11 @@ fn a_key_is_made_with_a_mandate_and_its_calls_are_decided() {
 
     let paid = agent.post("/v1/payments/credit", &credit("5.00")).expect(201);
     let page = owner.get(&format!("/portal/payouts/{}", text(&paid, "payoutId")));
-    assert!(
-        page.text().contains("data-field=\"agent\"") && page.text().contains("Claude"),
-        "{}",
-        page.text()
-    );
+    let in_timeline = page
+        .text()
+        .split_once("data-field=\"timeline\"")
+        .is_some_and(|(_, rest)| rest.contains("Agente: Claude"));
+    assert!(page.text().contains("data-field=\"agent\"") && in_timeline, "{}", page.text());
     assert!(owner.get("/portal/payouts").text().contains("Claude"));
 
     let (first, second) = (credit("7.00"), credit("8.00"));
