@@ -11,6 +11,7 @@ mod load;
 mod machines;
 mod moving;
 mod own;
+mod passing;
 mod proxy;
 mod rounds;
 mod skew;
