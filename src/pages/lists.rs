@@ -27,8 +27,9 @@ use serde_json::Value;
 use std::sync::Arc;
 
 const LIMIT: &str = "50";
-/// The newest entities that a sum looks at, and after a press on the link that is beside it.
-const FOUND: usize = 2_000;
+/// The newest entities that a sum looks at, so that no page waits for it, and after a press on the link that is beside
+/// it.
+const FOUND: usize = 500;
 pub const FOUND_MORE: usize = 20_000;
 /// The members that lead to the page of an item, the first that is shown.
 const NAMES: [&str; 5] = ["externalRef", "reference", "paymentId", "payoutId", "id"];
@@ -178,7 +179,8 @@ pub async fn page<W>(visit: &Visit<'_, W>, described: &Described, whose: Whose) 
     }
     let at = [("limit", LIMIT), ("cursor", visit.query.text("cursor"))];
     let address = with_query(&asked.of_api(described.api), &at);
-    let found = match visit.inside.get(&address).await {
+    let (found, totals) = tokio::join!(visit.inside.get(&address), totals(visit, asked, resource, &whose));
+    let found = match found {
         Err(refused) if refused.status == 400 && !refused.fields.is_empty() => {
             let said = |(name, why): &(String, String)| (name.clone(), show::fault(language, why));
             let faults: Vec<_> = refused.fields.iter().map(said).collect();
@@ -197,7 +199,7 @@ pub async fn page<W>(visit: &Visit<'_, W>, described: &Described, whose: Whose) 
     if items(&found).is_empty() {
         list.table.next_label = look_on(language);
     } else {
-        list.totals = totals(visit, asked, resource, &whose).await;
+        list.totals = totals;
         list.files = files(language, |separator| {
             asked.here(&[("format", "csv"), ("separator", separator), ("cols", "")])
         });
