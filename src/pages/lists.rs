@@ -443,7 +443,8 @@ fn input<W>(
         ([], None) => Input::new(name, label),
         ([], Some(named)) => Input::new(name, label).options(named.clone()),
         (choices, _) => {
-            let all = [("", language.say("Todos", "All"))];
+            let all = show::agreeing(language, show::gender(name), language.say("Todos", "All").to_owned());
+            let all = [("", &*all)];
             let each = choices.iter().map(|choice| (choice.as_str(), words(language, choice)));
             Input::choice(name, label, all.into_iter().chain(each), "")
         }
