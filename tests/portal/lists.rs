@@ -231,6 +231,20 @@ fn thousands_of_rows_come_in_pages_and_are_summed_to_a_bound() {
 }
 
 #[test]
+fn what_is_held_is_told_also_behind_a_page_of_payouts() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    tenant.test.pay(10);
+    tenant.test.fund("10000.00");
+    pay_many(&tenant.test, &tenant.test.merchant(), 120);
+    let home = visitor(&server, &tenant).get("/portal/home");
+    let plot = home.text().split("Retenido, por hora").nth(1).expect("a plot");
+    let plot = plot.split("</table>").next().expect("its end");
+    assert!(plot.contains(">1.970,00</td>") || plot.contains("1970.00"), "{plot}");
+    assert!(!home.text().contains("hay más retenido"), "all of it was found");
+}
+
+#[test]
 fn events_are_the_newest_first_and_filtered() {
     let server = Server::shared();
     let tenant = server.tenant();
