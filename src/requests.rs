@@ -230,17 +230,56 @@ impl RequestLog {
         .await
     }
 
-    /// The newest requests of a tenant key that are `wanted`, newest first, and the last that was looked at if there are
-    /// more. Waits for the disk.
-    pub fn newest<T>(
+    /// Gives `take` the newest requests of a tenant key, newest first; it says which it wants. Returns the last that was
+    /// looked at if there are more. Waits for the disk.
+    pub fn newest(
         &self,
         tenant: u64,
         span: Span,
         (now, budget): (Timestamp, &ReadBudget),
-        wanted: impl Fn(Found) -> Option<T>,
-    ) -> Result<(Vec<T>, Option<Place>), Stopped> {
+        take: &mut dyn FnMut(Found) -> bool,
+    ) -> Result<Option<Place>, Stopped> {
         self.shelf.write_down();
-        self.shelf.newest(tenant, span, (now, budget), wanted)
+        let db = &self.shelf.db;
+        let unread = |error: rocksdb::Error| Stopped::Unreadable(format!("the log of requests: {error}"));
+        let last = span.to.map_or(u64::MAX, |to| in_order(to.plus_ms(LONGEST_MS)));
+        let start = span.before.map_or((last, u64::MAX), |before| (before.at, before.block));
+        let (mut taken, mut reached, mut looks) = (0, None, 0);
+        let start = block_key(tenant, start.0, start.1);
+        for entry in db.iterator(IteratorMode::From(&start, Direction::Reverse)) {
+            let (name, lines) = entry.map_err(unread)?;
+            let Some((at, block)) = block_of(&name, tenant) else { break };
+            if span.from.is_some_and(|from| at < in_order(from)) {
+                break;
+            }
+            for (line, (began, id)) in lines_of(&lines).into_iter().enumerate().rev() {
+                let place = Place { at, block, line };
+                if span
+                    .before
+                    .is_some_and(|before| (at, block) == (before.at, before.block) && line >= before.line)
+                {
+                    continue;
+                }
+                if looks == span.looks || taken == span.most {
+                    return Ok(reached);
+                }
+                looks += 1;
+                reached = Some(place);
+                budget.spend()?;
+                if span.from.is_some_and(|from| began < from) || span.to.is_some_and(|to| began >= to) {
+                    continue;
+                }
+                let named = key(id, tenant);
+                let value = db.get(&named).map_err(unread)?.unwrap_or_default();
+                // A later request with the same id took its place, and is listed itself.
+                if began_at(&value) == Some(began)
+                    && let Some(found) = read(&named, &value, now)
+                {
+                    taken += usize::from(take(found));
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// Looks into the log with everything in it that was noted before, on a thread that may wait for
@@ -320,54 +359,6 @@ impl Shelf {
             }
         };
         counter.fetch_add(count as u64, Ordering::Relaxed);
-    }
-}
-
-impl Shelf {
-    fn newest<T>(
-        &self,
-        tenant: u64,
-        span: Span,
-        (now, budget): (Timestamp, &ReadBudget),
-        wanted: impl Fn(Found) -> Option<T>,
-    ) -> Result<(Vec<T>, Option<Place>), Stopped> {
-        let unread = |error: rocksdb::Error| Stopped::Unreadable(format!("the log of requests: {error}"));
-        let last = span.to.map_or(u64::MAX, |to| in_order(to.plus_ms(LONGEST_MS)));
-        let start = span.before.map_or((last, u64::MAX), |before| (before.at, before.block));
-        let (mut found, mut reached, mut looks) = (Vec::new(), None, 0);
-        let start = block_key(tenant, start.0, start.1);
-        for entry in self.db.iterator(IteratorMode::From(&start, Direction::Reverse)) {
-            let (name, lines) = entry.map_err(unread)?;
-            let Some((at, block)) = block_of(&name, tenant) else { break };
-            if span.from.is_some_and(|from| at < in_order(from)) {
-                break;
-            }
-            for (line, (began, id)) in lines_of(&lines).into_iter().enumerate().rev() {
-                let place = Place { at, block, line };
-                if span
-                    .before
-                    .is_some_and(|before| (at, block) == (before.at, before.block) && line >= before.line)
-                {
-                    continue;
-                }
-                if looks == span.looks || found.len() == span.most {
-                    return Ok((found, reached));
-                }
-                looks += 1;
-                reached = Some(place);
-                budget.spend()?;
-                if span.from.is_some_and(|from| began < from) || span.to.is_some_and(|to| began >= to) {
-                    continue;
-                }
-                let named = key(id, tenant);
-                let value = self.db.get(&named).map_err(unread)?.unwrap_or_default();
-                // A later request with the same id took its place, and is listed itself.
-                if began_at(&value) == Some(began) {
-                    found.extend(read(&named, &value, now).and_then(&wanted));
-                }
-            }
-        }
-        Ok((found, None))
     }
 }
 
@@ -622,18 +613,18 @@ mod tests {
 
     /// The ids of the newest requests of tenant key 2, by pages of 7.
     fn listed(log: &RequestLog, span: Span, wanted: &str) -> Vec<String> {
-        let (mut ids, mut before) = (Vec::new(), None);
+        let (mut ids, mut before) = (Vec::<String>::new(), None);
         loop {
-            let budget = ReadBudget::unbounded();
-            let (found, next) = log
-                .newest(2, Span { before, ..span }, (at(9_000_000), &budget), |found| {
+            let (budget, listed) = (ReadBudget::unbounded(), ids.len());
+            let next = log
+                .newest(2, Span { before, ..span }, (at(9_000_000), &budget), &mut |found| {
                     let text = String::from_utf8(found.body).expect("text");
-                    let id = text.split('"').nth(3).expect("an id").to_owned();
-                    text.contains(wanted).then_some(id)
+                    let is_wanted = text.contains(wanted);
+                    ids.extend(text.split('"').nth(3).filter(|_| is_wanted).map(str::to_owned));
+                    is_wanted
                 })
                 .expect("readable");
-            assert!(found.len() <= span.most);
-            ids.extend(found);
+            assert!(ids.len() - listed <= span.most);
             match next {
                 Some(next) => before = Some(Place::parse(&next.to_string()).expect("a place")),
                 None => return ids,

@@ -63,6 +63,10 @@ const NOT_CHARGED: Said = (
     "Nothing was charged here. The code says why; the payer may try again. If their bank shows a debit, ask \
      for its reference and search for it above.",
 );
+const TAKEN_BACK: Said = (
+    "El banco se lo quitó al comercio por un contracargo. Si el comercio lo gana, el dinero vuelve a su saldo.",
+    "The bank took it from the tenant by a chargeback. If the tenant wins it, the money comes back to the balance.",
+);
 const GIVEN_BACK: Said = (
     "El dinero volvió al pagador, con la referencia del reverso. Su banco puede tardar en mostrarlo.",
     "The money went back to the payer, under the reversal's reference. The payer's bank may take a while to \
@@ -85,13 +89,14 @@ const BY_HAND: Said = (
 );
 
 /// No bank has anything of the payment.
-fn of_payment(status: &str, is_of_pesos: bool) -> Option<Said> {
+fn of_payment(status: &str, reversal: &str, is_of_pesos: bool) -> Option<Said> {
     Some(match status {
         "PENDING" => OF_PAYER,
         "pending" => OF_BUYER,
         "COMPLETED" | "completed" if is_of_pesos => PESOS_CAME,
         "COMPLETED" => CHARGED,
         "FAILED" | "CANCELED" | "failed" | "canceled" => NOT_CHARGED,
+        "REVERSED" if reversal == "chargeback" => TAKEN_BACK,
         "REVERSED" | "refunded" => GIVEN_BACK,
         _ => return None,
     })
@@ -133,7 +138,7 @@ pub fn on(visit: &Here<'_>, is_payment: bool, of: &Value, at_bank: Option<&AtBan
     let (status, is_of_pesos) = (str_of(of, "status"), !of["amountCop"].is_null());
     let sentence = match at_bank {
         Some(at_bank) => Some(of_order(at_bank)),
-        None if is_payment => of_payment(status, is_of_pesos),
+        None if is_payment => of_payment(status, str_of(of, "reversalType"), is_of_pesos),
         None => of_payout(status, is_of_pesos),
     };
     said(visit, sentence, at_bank.is_some_and(|at_bank| at_bank.is_unresolved))
@@ -147,10 +152,11 @@ mod tests {
     #[test]
     fn every_status_has_advice() {
         for status in Status::ALL {
-            assert!(of_payment(status.name(), false).is_some(), "{}", status.name());
+            assert!(of_payment(status.name(), "", false).is_some(), "{}", status.name());
         }
+        assert_eq!(of_payment("REVERSED", "chargeback", false), Some(TAKEN_BACK));
         for status in ["pending", "completed", "failed", "canceled", "refunded"] {
-            assert!(of_payment(status, true).is_some(), "{status}");
+            assert!(of_payment(status, "", true).is_some(), "{status}");
         }
         for status in domain::entities::payout::Status::ALL {
             assert!(of_payout(status.name(), false).is_some(), "{}", status.name());

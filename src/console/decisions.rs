@@ -4,7 +4,7 @@ use super::{Here, Made, after, path, post_by, subject};
 use crate::admin::least_role;
 use crate::language::Language;
 use crate::pages::inside::with_query;
-use crate::pages::show::{self, items, str_of};
+use crate::pages::show::{self, Gender, items, str_of};
 use crate::pages::site::Shown;
 use crate::pages::view::{Block, Button, Cell, Fact, Form, Input, Page, Row, Table};
 use api::problem::Problem;
@@ -30,7 +30,8 @@ pub async fn page(visit: &Here<'_>) -> Made {
 }
 
 async fn waiting_call(visit: &Here<'_>, item: &Value) -> Result<Vec<Block>, Problem> {
-    let mut facts = show::facts(visit.language, item, &["status", "target", "createdAt", "expiresAt"]);
+    let facts = show::facts(visit.language, item, &["status", "target", "createdAt", "expiresAt"]);
+    let mut facts = show::agreed_facts(visit.language, Gender::Feminine, facts);
     for fact in facts.iter_mut().filter(|fact| fact.field == "target" && !fact.cell.text.is_empty()) {
         // The search knows the page of every target.
         fact.cell.href = Some(with_query("/console/search", &[("q", str_of(item, "target"))]));
@@ -122,15 +123,15 @@ fn person(of: &Value) -> String {
 
 fn table(visit: &Here<'_>, all: &Value) -> Table {
     let row = |item: &Value| {
-        Row::new([
+        let row = Row::new([
             show::cell(visit.language, "createdAt", &item["createdAt"]),
             Cell::text(what(visit, item)).with_sub(str_of(item, "target")),
             show::cell(visit.language, "status", &item["status"]),
             Cell::text(person(&item["requestedBy"])),
             Cell::text(person(&item["decidedBy"])),
             Cell::text(str_of(item, "note")),
-        ])
-        .status(str_of(item, "status"))
+        ]);
+        show::agreed(visit.language, Gender::Feminine, row).status(str_of(item, "status"))
     };
     let table = visit.table(
         ["Aprobaciones, primero las más recientes", "Approvals, newest first"],

@@ -18,6 +18,7 @@ use api::tenants::settings;
 use api::{balance, crypto};
 use domain::ledger::balance as sums;
 use domain::ledger::sellers;
+use domain::platform::audit::AuditEntry;
 use domain::record::Record;
 use domain::resources::crypto as usdt;
 use domain::values::ids::{EntityId, Id, Mode, PLATFORM, is_live, tenant_key};
@@ -261,10 +262,19 @@ fn facts(visit: &Here<'_>, seq: u64, read: &history::Read) -> Vec<Fact> {
         ("postings", label("Dinero", "Money"), lines(postings(&record.postings))),
         ("events", label("Eventos", "Events"), lines(events.into_iter().map(str::to_owned).collect())),
         ("kept", label("Respuesta guardada", "Kept answer"), kept(record).map(Cell::text)),
-        ("operator", label("Quién", "Who"), record.audit.as_ref().map(|act| Cell::text(act.to_string()))),
+        ("operator", label("Quién", "Who"), record.audit.as_ref().map(|act| who(visit, act))),
     ];
     let there = all.into_iter().filter_map(|(name, label, cell)| Some(Fact::new(name, label, cell?)));
     there.collect()
+}
+
+/// Whoever acted, from where, and by what act.
+fn who(visit: &Here<'_>, act: &AuditEntry) -> Cell {
+    let said = [&*act.operator.name, words(visit.language, &act.action)].join(": ");
+    let consent = act.consent.as_ref();
+    let consent = consent.map(|by| format!("{} {}", visit.say("lo aprobó", "approved by"), by.by.name));
+    let with = [act.agent.as_deref(), act.peer.as_deref(), act.target.as_deref(), consent.as_deref()];
+    Cell::text(said).with_sub(with.into_iter().flatten().collect::<Vec<_>>().join(" · "))
 }
 
 fn explained(visit: &Here<'_>, page: Page, id: EntityId, story: &Story) -> Page {
@@ -275,9 +285,9 @@ fn explained(visit: &Here<'_>, page: Page, id: EntityId, story: &Story) -> Page 
             what = Cell::code(moment.record.cause.name());
         }
         let money = postings(money_of(&moment.record, moment.time, id.id)).join(", ");
-        let who = moment.record.audit.as_ref().map(ToString::to_string).unwrap_or_default();
+        let who = moment.record.audit.as_ref().map(|act| who(visit, act)).unwrap_or_default();
         let when = Cell::whole(show::in_caracas(moment.time.unix_ms()));
-        Row::new([record_cell(moment.seq), when, what, Cell::text(money), Cell::text(who)])
+        Row::new([record_cell(moment.seq), when, what, Cell::text(money), who])
     };
     let table = visit
         .table(

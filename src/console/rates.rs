@@ -373,7 +373,9 @@ fn let_go(visit: &Here<'_>) -> Confirm {
     };
     let (pins, all) = (board.pins(now), board.all());
     let pinned = pins.iter().find(|pin| is_of(&pin.sample.series)).map(|pin| &*pin.sample);
-    let next = all.iter().filter(|sample| is_of(&sample.series) && sample.has_begun(now));
+    // What prices test mode alone moves nobody's money.
+    let may = |sample: &Sample| sample.has_begun(now) && sample.prices(Mode::Live);
+    let next = all.iter().filter(|sample| is_of(&sample.series) && may(sample));
     let next = next.max_by_key(|sample| sample.freshness()).map(|sample| &**sample);
     let fact = |name, label: &str, text: String| Fact::new(name, label, Cell::text(text));
     let mut facts = show::facts(visit.language, &visit.form.members(&PLACE), &PLACE);

@@ -4,7 +4,7 @@ use super::{Here, Made, after, may, path};
 use crate::language::Language;
 use crate::pages::confirm::Confirm;
 use crate::pages::inside::{segment, with_query};
-use crate::pages::show::{self, items, str_of};
+use crate::pages::show::{self, Gender, items, str_of};
 use crate::pages::site::Shown;
 use crate::pages::view::{self, Block, Cell, Fact, Input, Kind, Link, Note, Page, Row, Table, Tone};
 use crate::pages::words::words;
@@ -31,7 +31,7 @@ pub async fn page(visit: &Here<'_>) -> Made {
         Page::new("reconciliations", say("Conciliación con el banco", "Reconciliation with the bank"))
             .maybe(visit.done());
     if may(visit, Role::Treasury) {
-        let rails = RAILS.map(|rail| (rail, rail));
+        let rails = RAILS.map(|rail| (rail, words(visit.language, rail)));
         let account = say("Cuenta (20 dígitos)", "Account (20 digits)");
         let form = view::Form::new("/console/reconciliations", "upload", say("Conciliar", "Reconcile"))
             .title(say("Subir el extracto del banco", "Upload the bank's statement"))
@@ -48,8 +48,10 @@ pub async fn page(visit: &Here<'_>) -> Made {
     }
     let here = "/console/reconciliations";
     let (known, next) = visit.list("/admin/reconciliations", here, &[], "25").await?;
-    let row =
-        |item: &Value| show::row(visit.language, item, &SHOWN).link(0, path(here, str_of(item, "id"), ""));
+    let row = |item: &Value| {
+        let row = show::agreed(visit.language, Gender::Feminine, show::row(visit.language, item, &SHOWN));
+        row.link(0, path(here, str_of(item, "id"), ""))
+    };
     let caption = say("Conciliaciones, primero las más recientes", "Reconciliations, newest first");
     let table = show::table(visit.language, caption, &SHOWN);
     Ok(page.with(table.rows(items(&known).iter().map(row)).next(next)))
@@ -75,7 +77,8 @@ pub async fn one(visit: &Here<'_>) -> Made {
         &[("result", result), ("limit", "50"), ("cursor", visit.query.text("cursor"))],
     );
     let lines = visit.inside.find(&list).await?.unwrap_or_default();
-    let mut facts = show::facts(language, &found, &COUNTS);
+    let facts = show::facts(language, &found, &COUNTS);
+    let mut facts = show::agreed_facts(language, Gender::Feminine, facts);
     let percent = Cell::text(format!("{} %", show::text(&found["progress"])));
     facts.insert(1, Fact::new("progress", words(language, "progress"), percent));
     let why = found["message"].as_str().map(|why| failure(visit, why).into());

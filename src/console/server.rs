@@ -74,6 +74,8 @@ fn every_member(language: Language, prefix: &str, of: &Value) -> Vec<Fact> {
 
 /// Of a member of a member that has no words of its own, those of the outer one and its name: `Máximo por día VES`.
 fn label_of(language: Language, dotted: &str) -> String {
+    // An account's settings have their words without it.
+    let dotted = dotted.strip_prefix("settings.").unwrap_or(dotted);
     let known = words(language, dotted);
     match dotted.rsplit_once('.') {
         Some((outer, inner)) if known == dotted && words(language, outer) != outer => {

@@ -9,7 +9,7 @@ use crate::http::accept;
 use crate::http::body::unexpected_parameters;
 use crate::http::respond::{self, CSV, JSON, Reply, RequestId};
 use crate::http::respond::{Broken, Piece, Rest};
-use api::csv::{CsvQuery, MEDIA_TYPE, Table};
+use api::csv::{CsvQuery, MEDIA_TYPE, Separator, Table};
 use api::endpoint::Later;
 use api::problem::{BadField, Problem};
 use bytes::Bytes;
@@ -48,6 +48,11 @@ impl Export {
             if takes_query { Vec::new() } else { unexpected_parameters(Some(&export.query(None))) };
         unexpected.extend(bad);
         Some((export, unexpected))
+    }
+
+    /// A list of a site's pages, which no operation describes.
+    pub fn of(table: Table, separator: Separator, name: &str) -> Export {
+        Export { table: Arc::new(table), asked: CsvQuery::of(separator), name: format!("{name}.csv") }
     }
 
     pub fn query(&self, cursor: Option<&str>) -> String {

@@ -142,7 +142,9 @@ fn grouped<W>(visit: &Visit<'_, W>, finds: &Finds<'_>, found: Vec<Value>) -> Vec
         let heads: Vec<&str> =
             heads.map(|head| if head.is_empty() { caption.as_str() } else { head }).collect();
         let table = show::headed(language, caption.clone(), heads).rows(items.iter().map(row));
-        [Block::Heading(format!("{caption} ({})", items.len())), Block::Table(table)]
+        let many = format!("{kind}s");
+        let plural = Some(words(language, &many)).filter(|plural| *plural != many).unwrap_or(&caption);
+        [Block::Heading(format!("{plural} ({})", items.len())), Block::Table(table)]
     };
     kinds.into_iter().flat_map(table).collect()
 }

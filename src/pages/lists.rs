@@ -4,7 +4,7 @@
 
 mod asked;
 
-pub use asked::instant;
+pub use asked::days_asked;
 
 use crate::gateway::services::Services;
 use crate::language::Language;
@@ -27,8 +27,9 @@ use serde_json::Value;
 use std::sync::Arc;
 
 const LIMIT: &str = "50";
-/// The newest entities that a sum looks at, and after a press on the link that is beside it.
-pub const FOUND: usize = 2_000;
+/// The newest entities that a sum looks at, so that no page waits for it, and after a press on the link that is beside
+/// it.
+const FOUND: usize = 500;
 pub const FOUND_MORE: usize = 20_000;
 /// The members that lead to the page of an item, the first that is shown.
 const NAMES: [&str; 5] = ["externalRef", "reference", "paymentId", "payoutId", "id"];
@@ -172,22 +173,18 @@ pub async fn page<W>(visit: &Visit<'_, W>, described: &Described, whose: Whose) 
     let (language, resource) = (visit.language, described.resource);
     let [spanish, english] = resource.title;
     let page = Page::new(resource.name, visit.say(spanish, english)).maybe(visit.done());
-    let bad = |faults: &[(String, String)]| {
-        let text =
-            visit.say("Revisa los filtros: no se buscó nada.", "Check the filters: nothing was looked for.");
-        let more = faults.iter().map(|(name, why)| format!("{}: {why}", words(language, name))).collect();
-        Note { tone: Tone::Bad, text: text.to_owned(), more }
-    };
     let view = |faults: &[(String, String)]| view(visit, described, asked, &whose, faults);
     if !asked.faults.is_empty() {
-        return Ok(page.with(view(&asked.faults)).failed(400, bad(&asked.faults)));
+        return Ok(page.with(view(&asked.faults)).failed(400, bad_filters(language, &asked.faults)));
     }
     let at = [("limit", LIMIT), ("cursor", visit.query.text("cursor"))];
-    let found = match visit.inside.get(&with_query(&asked.of_api(described.api), &at)).await {
+    let address = with_query(&asked.of_api(described.api), &at);
+    let (found, totals) = tokio::join!(visit.inside.get(&address), totals(visit, asked, resource, &whose));
+    let found = match found {
         Err(refused) if refused.status == 400 && !refused.fields.is_empty() => {
             let said = |(name, why): &(String, String)| (name.clone(), show::fault(language, why));
             let faults: Vec<_> = refused.fields.iter().map(said).collect();
-            return Ok(page.with(view(&faults)).failed(400, bad(&faults)));
+            return Ok(page.with(view(&faults)).failed(400, bad_filters(language, &faults)));
         }
         found => found?,
     };
@@ -197,18 +194,32 @@ pub async fn page<W>(visit: &Visit<'_, W>, described: &Described, whose: Whose) 
     let table = show::headed(language, page.title.clone(), heads);
     let rows = items(&found).iter().map(|item| row(visit, described, &whose, &chosen, item));
     let next = found["nextCursor"].as_str().map(|cursor| asked.here(&[("cursor", cursor)]));
-    list.table = Table { none: nothing(language, asked, next.is_some()), ..table.rows(rows) }.next(next);
+    list.table =
+        Table { none: nothing(language, asked.is_filtered, next.is_some()), ..table.rows(rows) }.next(next);
     if items(&found).is_empty() {
-        list.table.next_label = visit.say("Buscar entre los anteriores", "Look among older ones").to_owned();
+        list.table.next_label = look_on(language);
     } else {
-        list.totals = totals(visit, asked, resource, &whose).await;
-        list.files = files(visit, asked);
+        list.totals = totals;
+        list.files = files(language, |separator| {
+            asked.here(&[("format", "csv"), ("separator", separator), ("cols", "")])
+        });
     }
     Ok(page.with(list))
 }
 
-fn nothing(language: Language, asked: &Asked, goes_on: bool) -> String {
-    let text = match (goes_on, asked.is_filtered) {
+pub fn bad_filters(language: Language, faults: &[(impl AsRef<str>, String)]) -> Note {
+    let text =
+        language.say("Revisa los filtros: no se buscó nada.", "Check the filters: nothing was looked for.");
+    let more = faults.iter().map(|(name, why)| format!("{}: {why}", words(language, name.as_ref())));
+    Note { tone: Tone::Bad, text: text.to_owned(), more: more.collect() }
+}
+
+pub fn look_on(language: Language) -> String {
+    language.say("Buscar entre los anteriores", "Look among older ones").to_owned()
+}
+
+pub fn nothing(language: Language, is_filtered: bool, goes_on: bool) -> String {
+    let text = match (goes_on, is_filtered) {
         (true, _) => language.say(
             "Entre los más recientes nada coincide con estos filtros.",
             "Nothing among the newest matches these filters.",
@@ -219,13 +230,11 @@ fn nothing(language: Language, asked: &Asked, goes_on: bool) -> String {
     text.to_owned()
 }
 
-fn files<W>(visit: &Visit<'_, W>, asked: &Asked) -> Vec<Link> {
-    let file = |label, separator| {
-        Link::new(label, asked.here(&[("format", "csv"), ("separator", separator), ("cols", "")]))
-    };
+/// The links to the file of a list, whose address with a separator is `to`.
+pub fn files(language: Language, to: impl Fn(&str) -> String) -> Vec<Link> {
     vec![
-        file(visit.say("Descargar CSV", "Download CSV"), ""),
-        file(visit.say("CSV con punto y coma", "CSV with semicolons"), "semicolon"),
+        Link::new(language.say("Descargar CSV", "Download CSV"), to("")),
+        Link::new(language.say("CSV con punto y coma", "CSV with semicolons"), to("semicolon")),
     ]
 }
 
@@ -434,7 +443,8 @@ fn input<W>(
         ([], None) => Input::new(name, label),
         ([], Some(named)) => Input::new(name, label).options(named.clone()),
         (choices, _) => {
-            let all = [("", language.say("Todos", "All"))];
+            let all = show::agreeing(language, show::gender(name), language.say("Todos", "All").to_owned());
+            let all = [("", &*all)];
             let each = choices.iter().map(|choice| (choice.as_str(), words(language, choice)));
             Input::choice(name, label, all.into_iter().chain(each), "")
         }

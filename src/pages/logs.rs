@@ -1,25 +1,28 @@
 //! Lists of what is no entity and is kept in the order of its time: events and requests. As `lists.rs` shows its own:
 //! filters and days in the address, how many there are, and the file of exactly that.
 
+use crate::gateway::exports::{Export, Pages};
 use crate::gateway::services::Services;
-use crate::http::respond::{CSV, Reply, Rest};
+use crate::pages::form;
 use crate::pages::inside::{Refused, with_query};
-use crate::pages::lists::{self, FOUND, FOUND_MORE};
+use crate::pages::lists::{self, FOUND_MORE};
 use crate::pages::show::{self, str_of};
 use crate::pages::site::{Shown, Visit};
-use crate::pages::view::{Form, Input, Kind, Link, Listed, Note, Page, Row, Table, Tone};
+use crate::pages::view::{Form, Input, Kind, Link, Listed, Page, Row, Table};
 use crate::store::read_budget::{ReadBudget, Stopped};
 use api::csv::{Column, ITEMS, RowsAt, Separator};
 use api::problem::Problem;
+use bytes::Bytes;
 use domain::values::time::{Timestamp, Zone};
-use hyper::header::{CONTENT_DISPOSITION, HeaderValue};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 const LIMIT: usize = 50;
-/// That a page looks at, and that a file does.
+/// Of a page of the file.
+const FILE_LIMIT: usize = 1_000;
+/// That a page looks at, and that it counts.
 const LOOKS: usize = 2_000;
-const FILE_LOOKS: usize = 20_000;
 /// Of the kinds that are counted, those that are said.
 const KINDS: usize = 5;
 
@@ -38,8 +41,6 @@ pub struct Log {
     pub columns: &'static [&'static str],
     /// The members that its file has.
     pub in_file: &'static [&'static str],
-    /// The member whose values are counted.
-    pub counted: &'static str,
     pub now: Timestamp,
 }
 
@@ -53,8 +54,28 @@ pub struct Span {
     pub looks: usize,
 }
 
-/// The newest first, and where it goes on.
-pub type Newest = (Vec<Value>, Option<String>);
+/// Gets the newest first: of each its kind, by which it is counted, and itself.
+pub type Each<'e> = dyn FnMut(&str, &dyn Fn() -> Option<Value>) + 'e;
+
+/// Where a log goes on.
+pub type GoesOn = Result<Option<String>, Stopped>;
+
+/// What a log comes to, as far as it was counted.
+#[derive(Default)]
+struct Counted {
+    count: usize,
+    kinds: BTreeMap<String, usize>,
+}
+
+impl Counted {
+    fn add(&mut self, kind: &str) {
+        self.count += 1;
+        match self.kinds.get_mut(kind) {
+            Some(count) => *count += 1,
+            None => drop(self.kinds.insert(kind.to_owned(), 1)),
+        }
+    }
+}
 
 impl Log {
     /// The names that the address may have beside the days.
@@ -74,7 +95,7 @@ impl Log {
         self.names().chain(["from", "to"]).any(|name| visit.query.filled(name).is_some())
     }
 
-    fn view<W>(&mut self, visit: &Visit<'_, W>, bad: &[&str]) -> Listed {
+    fn view<W>(&mut self, visit: &Visit<'_, W>, bad: &[(&str, String)]) -> Listed {
         let say = |spanish, english| visit.say(spanish, english);
         let is_narrowed = self
             .filters
@@ -95,8 +116,8 @@ impl Log {
         let states = self.picked.as_ref().map(of).unwrap_or_default();
         let day = |name: &'static str, label| {
             let input = Input::new(name, label).kind(Kind::Date).value(visit.query.text(name)).needed("");
-            let error = if bad.contains(&name) { say("No es un día", "It is no day") } else { "" };
-            Input { error: error.to_owned(), ..input }
+            let error = bad.iter().find(|(named, _)| *named == name).map(|(_, why)| why.clone());
+            Input { error: error.unwrap_or_default(), ..input }
         };
         let mut form = Form::query(self.path, "filter", say("Filtrar", "Filter"));
         if let Some((name, _)) = self.picked.as_ref().filter(|(name, _)| visit.query.filled(name).is_some()) {
@@ -124,85 +145,65 @@ impl Log {
 pub async fn answer<W>(
     visit: &Visit<'_, W>,
     (mut log, reader): (Log, u64),
-    read: impl Fn(&Services, &ReadBudget, &Span) -> Result<Newest, Stopped> + Clone + Send + Sync + 'static,
+    read: impl Fn(&Services, &ReadBudget, &Span, &mut Each<'_>) -> GoesOn + Clone + Send + Sync + 'static,
     row: impl Fn(&Value) -> Row,
 ) -> Result<Shown, Problem> {
-    let day = |name: &'static str, is_end| {
-        visit.query.filled(name).map(|text| lists::instant(text, Zone::Caracas, is_end).ok_or(name))
-    };
-    let (from, to) = (day("from", false), day("to", true));
-    let bad: Vec<&str> =
-        [&from, &to].into_iter().filter_map(|day| day.as_ref()?.as_ref().err().copied()).collect();
+    let mut bad = Vec::new();
+    let [from, to] = lists::days_asked(visit, Zone::Caracas, &mut |name, why| bad.push((name, why)));
     let [spanish, english] = log.title;
     let page = Page::new(log.name, visit.say(spanish, english));
     if !bad.is_empty() {
-        let text = visit.say(
-            "Escribe el día con año, mes y día, por ejemplo 2026-11-30.",
-            "Write the day as year, month and day, such as 2026-11-30.",
-        );
         let list = log.view(visit, &bad);
-        return Ok(Shown::Page(page.with(list).failed(400, Note::new(Tone::Bad, text))));
+        return Ok(Shown::Page(page.with(list).failed(400, lists::bad_filters(visit.language, &bad))));
     }
-    let all = Span { from: from.and_then(Result::ok), to: to.and_then(Result::ok), ..Span::default() };
-    let look = |span: Span| {
-        let read = read.clone();
-        let read = move |services: &Services, budget: &ReadBudget| read(services, budget, &span);
-        visit.services.read_pool.read_long(visit.services, reader, read)
-    };
+    let all = Span { from, to, ..Span::default() };
     if visit.query.get("format") == Some("csv") {
-        let (items, _) = look(Span { most: FILE_LOOKS, looks: FILE_LOOKS, ..all }).await?;
-        return file(visit, &log, &items);
+        return file(visit, &log, (reader, all), read).await;
     }
-    let before = visit.query.filled("before").map(str::to_owned);
-    let (items, next) = match look(Span { before, most: LIMIT, looks: LOOKS, ..all.clone() }).await {
-        Ok(found) => found,
-        Err(problem) => return visit.shown(Err(Refused::from(problem))),
-    };
-    let is_filtered = log.is_filtered(visit);
-    let next = next.map(|before| log.here(visit, &[("before", &before)]));
-    let mut totals = None;
-    let mut files = Vec::new();
-    if !items.is_empty() {
-        let is_more = visit.query.get("sums") == Some("more");
-        let most = if is_more { FOUND_MORE } else { FOUND };
-        if let Ok((items, rest)) = look(Span { most, looks: most, ..all }).await {
-            let more = (!is_more).then(|| log.here(visit, &[("sums", "more")]));
-            let mut said = vec![(lists::counted(visit.language, items.len(), rest.is_none()), None)];
-            said.extend(kinds(visit, log.counted, &items).into_iter().map(|text| (text, None)));
-            said.extend(rest.map(|_| (lists::among(visit.language, most), more)));
-            totals = Some(said);
-        }
-        let file = |label, separator| {
-            Link::new(label, log.here(visit, &[("format", "csv"), ("separator", separator)]))
+    let first =
+        Span { before: visit.query.filled("before").map(str::to_owned), most: LIMIT, looks: LOOKS, ..all };
+    let is_more = visit.query.get("sums") == Some("more");
+    let most = if is_more { FOUND_MORE } else { LOOKS };
+    let whole = Span { most, looks: most, before: None, ..first.clone() };
+    // In one turn, with the rests of one read.
+    let read = move |services: &Services, budget: &ReadBudget| {
+        let (mut items, mut counted) = (Vec::new(), Counted::default());
+        let next = read(services, budget, &first, &mut |_, item| items.extend(item()))?;
+        let rest = match items.is_empty() {
+            true => None,
+            false => read(services, budget, &whole, &mut |kind, _| counted.add(kind))?,
         };
-        files = vec![
-            file(visit.say("Descargar CSV", "Download CSV"), ""),
-            file(visit.say("CSV con punto y coma", "CSV with semicolons"), "semicolon"),
-        ];
-    }
-    let mut table = show::table(visit.language, page.title.clone(), log.columns).rows(items.iter().map(row));
-    let none = match (next.is_some(), is_filtered) {
-        (true, _) => visit.say(
-            "Entre los más recientes nada coincide con estos filtros.",
-            "Nothing among the newest matches these filters.",
-        ),
-        (_, true) => visit.say("Nada coincide con estos filtros.", "Nothing matches these filters."),
-        (_, false) => visit.say("Todavía no hay nada aquí.", "There is nothing here yet."),
+        Ok((items, next, counted, rest.is_none()))
     };
-    table.none = none.to_owned();
+    let (items, next, counted, is_whole) =
+        match visit.services.read_pool.read_long(visit.services, reader, read).await {
+            Ok(found) => found,
+            Err(problem) => return visit.shown(Err(Refused::from(problem))),
+        };
+    let next = next.map(|before| log.here(visit, &[("before", &before)]));
+    let none = lists::nothing(visit.language, log.is_filtered(visit), next.is_some());
+    let table = show::table(visit.language, page.title.clone(), log.columns).rows(items.iter().map(row));
+    let mut table = Table { none, ..table }.next(next);
+    let (mut totals, mut files) = (None, Vec::new());
     if items.is_empty() {
-        table.next_label = visit.say("Buscar entre los anteriores", "Look among older ones").to_owned();
+        table.next_label = lists::look_on(visit.language);
+    } else {
+        let mut said = vec![(lists::counted(visit.language, counted.count, is_whole), None)];
+        said.extend(kinds(visit, counted.kinds).into_iter().map(|text| (text, None)));
+        if !is_whole {
+            let more = (!is_more).then(|| log.here(visit, &[("sums", "more")]));
+            said.push((lists::among(visit.language, most), more));
+        }
+        totals = Some(said);
+        files = lists::files(visit.language, |separator| {
+            log.here(visit, &[("format", "csv"), ("separator", separator)])
+        });
     }
-    let list = Listed { totals, files, table: table.next(next), ..log.view(visit, &[]) };
-    Ok(Shown::Page(page.with(list)))
+    Ok(Shown::Page(page.with(Listed { totals, files, table, ..log.view(visit, &[]) })))
 }
 
-/// How often each value of a member is there, the most frequent first.
-fn kinds<W>(visit: &Visit<'_, W>, member: &str, items: &[Value]) -> Vec<String> {
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for item in items {
-        *counts.entry(show::text(&item[member])).or_default() += 1;
-    }
+/// How often each kind is there, the most frequent first.
+fn kinds<W>(visit: &Visit<'_, W>, counts: BTreeMap<String, usize>) -> Vec<String> {
     let mut counts: Vec<_> = counts.into_iter().collect();
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let said =
@@ -210,21 +211,37 @@ fn kinds<W>(visit: &Visit<'_, W>, member: &str, items: &[Value]) -> Vec<String> 
     counts.into_iter().take(KINDS).map(said).collect()
 }
 
-fn file<W>(visit: &Visit<'_, W>, log: &Log, items: &[Value]) -> Result<Shown, Problem> {
-    let separator =
-        if visit.query.text("separator") == "semicolon" { Separator::Semicolon } else { Separator::Comma };
+/// All of it, page by page, as the API's lists are written.
+async fn file<W>(
+    visit: &Visit<'_, W>,
+    log: &Log,
+    (reader, all): (u64, Span),
+    read: impl Fn(&Services, &ReadBudget, &Span, &mut Each<'_>) -> GoesOn + Clone + Send + Sync + 'static,
+) -> Result<Shown, Problem> {
+    let semicolon = visit.query.text("separator") == "semicolon";
+    let separator = if semicolon { Separator::Semicolon } else { Separator::Comma };
     let column =
         |name: &&str| Column { name: (*name).to_owned(), is_number: matches!(*name, "status" | "ms") };
     let columns = log.in_file.iter().map(column).collect();
-    let table = api::csv::Table::new(columns, RowsAt::Member(ITEMS), false);
-    let page = json!({ ITEMS: items }).to_string();
-    let rows = table.rows(page.as_bytes(), separator).map_err(Problem::internal_error)?;
-    let reply = Reply::pieces(CSV, table.header(separator) + rows.text.as_str(), Rest::nothing());
-    let name = HeaderValue::from_str(&format!("attachment; filename=\"{}.csv\"", log.name));
-    Ok(Shown::Raw(match name {
-        Ok(name) => reply.header(CONTENT_DISPOSITION, name),
-        Err(_) => reply,
-    }))
+    let export = Export::of(api::csv::Table::new(columns, RowsAt::Member(ITEMS), true), separator, log.name);
+    let services = Arc::clone(visit.services);
+    let pages: Pages = Arc::new(move |query| {
+        let before = form::Form::query(Some(&query)).filled("cursor").map(str::to_owned);
+        let span = Span { before, most: FILE_LIMIT, looks: LOOKS, ..all.clone() };
+        let (services, read) = (Arc::clone(&services), read.clone());
+        Box::pin(async move {
+            let page = move |services: &Services, budget: &ReadBudget| {
+                let mut items = Vec::new();
+                let next = read(services, budget, &span, &mut |_, item| items.extend(item()))?;
+                Ok(Bytes::from(json!({ ITEMS: items, "nextCursor": next }).to_string()))
+            };
+            services.read_pool.read_long(&services, reader, page).await
+        })
+    });
+    match pages(export.query(None)).await {
+        Ok(first) => Ok(Shown::Raw(export.reply(&first, pages, visit.arrival.request_id.clone())?)),
+        Err(problem) => visit.shown(Err(Refused::from(problem))),
+    }
 }
 
 /// A filter of one of these texts, or of any.
@@ -276,7 +293,6 @@ pub mod requests {
             )),
             columns: COLUMNS,
             in_file: COLUMNS,
-            counted: "status",
             now,
         }
     }
@@ -285,10 +301,10 @@ pub mod requests {
         visit: &Visit<'_, W>,
         tenant: u64,
         now: Timestamp,
-    ) -> impl Fn(&Services, &ReadBudget, &Span) -> Result<Newest, Stopped> + Clone + Send + Sync + 'static + use<W>
+    ) -> impl Fn(&Services, &ReadBudget, &Span, &mut Each<'_>) -> GoesOn + Clone + Send + Sync + 'static + use<W>
     {
         let asked = ["method", "route", "error", "answered"].map(|name| visit.query.text(name).to_owned());
-        move |services, budget, span| {
+        move |services, budget, span, each| {
             let span = requests::Span {
                 from: span.from,
                 to: span.to,
@@ -297,20 +313,25 @@ pub mod requests {
                 looks: span.looks,
             };
             let [method, route, error, answered] = &asked;
-            let wanted = |found: requests::Found| {
-                let of: Value = serde_json::from_slice(&found.body).ok()?;
+            let mut take = |found: requests::Found| {
+                let Ok(of) = serde_json::from_slice::<Value>(&found.body) else { return false };
                 let is = |name: &str, asked: &str| asked.is_empty() || str_of(&of, name) == asked;
-                let fits = match (answered.as_str(), of["status"].as_u64().unwrap_or_default()) {
-                    ("done", status) => status < 400,
-                    ("refused", status) => (400..500).contains(&status),
-                    ("failed", status) => status >= 500,
+                let status = of["status"].as_u64().unwrap_or_default();
+                let fits = match answered.as_str() {
+                    "done" => status < 400,
+                    "refused" => (400..500).contains(&status),
+                    "failed" => status >= 500,
                     _ => true,
                 };
                 let has_route = str_of(&of, "route").contains(route.as_str());
-                (fits && has_route && is("method", method) && is("error", error)).then_some(of)
+                let is_wanted = fits && has_route && is("method", method) && is("error", error);
+                if is_wanted {
+                    each(&status.to_string(), &|| Some(of.clone()));
+                }
+                is_wanted
             };
-            let newest = services.files.requests.newest(tenant, span, (now, budget), wanted)?;
-            Ok((newest.0, newest.1.map(|place| place.to_string())))
+            let place = services.files.requests.newest(tenant, span, (now, budget), &mut take)?;
+            Ok(place.map(|place| place.to_string()))
         }
     }
 

@@ -88,6 +88,11 @@ pub enum Gender {
     Feminine,
 }
 
+/// Of what a name stands for, where somebody says of it that all are meant.
+pub fn gender(name: &str) -> Gender {
+    if name == "sourceCurrency" { Gender::Feminine } else { Gender::Masculine }
+}
+
 /// A state's word as what has it asks: `Activo`, of a key `Activa`. Those of several words have none to change.
 pub fn agreeing(language: Language, gender: Gender, word: String) -> String {
     if language == Language::English || gender == Gender::Masculine || word.contains(' ') {

@@ -1,6 +1,7 @@
 //! Calls of keys with a mandate that wait for an approval: with forms for whoever has a key that decides.
 
 use super::{Here, Made, may};
+use crate::language::Language;
 use crate::pages::inside::{segment, with_query};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
@@ -16,7 +17,7 @@ const HERE: &str = "/portal/approvals";
 const API: &str = "/v1/approvals";
 /// What of a call's body says who is paid.
 const PAYEES: [&str; 4] = ["merchantId", "telefono", "cuenta", "address"];
-/// Lines of a batch that are shown in the list; all of them are on its own page.
+/// Lines of a batch that a page shows; all of them are on the pages of its own.
 const LINES_MAX: usize = 100;
 /// Calls on a page, those that wait and all of them.
 const LIMIT: &str = "25";
@@ -43,7 +44,7 @@ pub async fn page(visit: &Here<'_>) -> Made {
             true => Some(visit.inside.get(&format!("{API}/{}", segment(str_of(item, "approvalId")))).await?),
             false => None,
         };
-        page.blocks.extend(call(visit, whole.as_ref().unwrap_or(item), LINES_MAX));
+        page.blocks.extend(call(visit, whole.as_ref().unwrap_or(item), None));
     }
     let label = visit.say("Ver más que esperan", "See more that wait");
     page = page.maybe(more.map(|more| vec![Link::new(label, more)]));
@@ -68,18 +69,20 @@ pub async fn page(visit: &Here<'_>) -> Made {
     Ok(page.heading(visit.say("Todas", "All")).with(table))
 }
 
-/// GET /portal/approvals/:id: a call by itself, with all its lines.
+/// GET /portal/approvals/:id: a call by itself, with its lines from `from` on.
 pub async fn one(visit: &Here<'_>) -> Made {
     let item = visit.inside.get(&format!("{API}/{}", segment(visit.id()))).await?;
     let page = Page::new("approvals", visit.say("Aprobación", "Approval"));
-    let status = show::cell(visit.language, "status", &item["status"]);
+    let status = of_her(visit, show::cell(visit.language, "status", &item["status"]));
     let page = page.with(vec![Fact::new("status", visit.say("Estado", "State"), status)]);
     let mut page = page.maybe(visit.done());
-    page.blocks.extend(call(visit, &item, usize::MAX));
+    let from = visit.query.filled("from").and_then(|from| from.parse().ok()).unwrap_or(0);
+    page.blocks.extend(call(visit, &item, Some(from)));
     Ok(page)
 }
 
-fn call(visit: &Here<'_>, item: &Value, lines_max: usize) -> Vec<Block> {
+/// On its own page from a line on; in the list its first lines.
+fn call(visit: &Here<'_>, item: &Value, from: Option<usize>) -> Vec<Block> {
     let (id, body) = (str_of(item, "approvalId"), &item["body"]);
     let say = |spanish, english| visit.say(spanish, english);
     let mut facts = vec![
@@ -97,10 +100,13 @@ fn call(visit: &Here<'_>, item: &Value, lines_max: usize) -> Vec<Block> {
     };
     let mut blocks = vec![Block::Heading(amount(visit, item)), Block::Facts(facts)];
     if let Some(lines) = body["items"].as_array() {
-        blocks.push(lines_of(visit, item, lines, lines_max).into());
-        if lines.len() > lines_max {
-            let label = format!("{} {}", say("Ver los", "See all"), lines.len());
-            let label = format!("{label} {}", say("renglones", "lines"));
+        let (count, table) = (lines.len(), lines_of(visit, item, lines, from.unwrap_or(0)));
+        if from.is_some() && count > LINES_MAX {
+            blocks.push(Block::Text(place(visit, from.unwrap_or(0), table.rows.len(), count)));
+        }
+        blocks.push(table.next(from.and_then(|from| further(item, from, count))).into());
+        if from.is_none() && count > LINES_MAX {
+            let label = format!("{} {count} {}", say("Ver los", "See all"), say("renglones", "lines"));
             blocks.push(vec![Link::new(label, own_page(item))].into());
         }
     }
@@ -115,8 +121,22 @@ fn own_page(item: &Value) -> String {
     format!("{HERE}/{}", segment(str_of(item, "approvalId")))
 }
 
+/// Which lines of how many a page shows.
+fn place(visit: &Here<'_>, from: usize, shown: usize, count: usize) -> String {
+    let [first, last, count] = [from + 1, from + shown, count].map(|n| visit.language.figure(&n.to_string()));
+    match visit.language {
+        Language::Spanish => format!("Renglones {first} a {last} de {count}"),
+        Language::English => format!("Lines {first} to {last} of {count}"),
+    }
+}
+
+fn further(item: &Value, from: usize, count: usize) -> Option<String> {
+    let next = from.saturating_add(LINES_MAX);
+    (next < count).then(|| with_query(&own_page(item), &[("from", &next.to_string())]))
+}
+
 /// Whom each line of a batch would pay, and how much.
-fn lines_of(visit: &Here<'_>, item: &Value, lines: &[Value], most: usize) -> Table {
+fn lines_of(visit: &Here<'_>, item: &Value, lines: &[Value], from: usize) -> Table {
     let table = visit.table(
         ["Renglones del lote", "Lines of the batch"],
         "Vendedor, Referencia, Monto, Concepto",
@@ -130,7 +150,9 @@ fn lines_of(visit: &Here<'_>, item: &Value, lines: &[Value], most: usize) -> Tab
             Cell::text(str_of(line, "concepto")),
         ])
     };
-    table.rows(lines.iter().take(most).enumerate().map(row)).field("items")
+    let rows = lines.iter().enumerate().skip(from).take(LINES_MAX).map(row);
+    let next_label = visit.say("Los siguientes", "The next ones").to_owned();
+    Table { next_label, ..table.rows(rows).field("items") }
 }
 
 /// An approval, in Spanish, is a she.

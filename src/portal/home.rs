@@ -45,7 +45,7 @@ pub async fn page(visit: &Here<'_>) -> Made {
 }
 
 async fn releases(visit: &Here<'_>, balance: &Value) -> Result<Vec<Block>, Refused> {
-    let Some((hours, is_whole)) = held(visit, str_of(balance, "nextReleaseAt")).await? else {
+    let Some((hours, is_whole)) = held(visit, balance).await? else {
         return Ok(Vec::new());
     };
     let mut blocks = vec![plot(visit.language, &hours).into()];
@@ -104,16 +104,17 @@ fn movements_table(language: Language, of: &Ledger, movements: &Value) -> Table 
 
 type Held = (BTreeMap<i64, i64>, bool);
 
-/// Newer movements are held longer, so the walk ends with the first page on which nothing is held any more.
-async fn held(visit: &Here<'_>, first_release: &str) -> Result<Option<Held>, Refused> {
-    let Some(first_ms) = show::instant_ms(first_release) else { return Ok(None) };
+/// The walk ends where it has found all that the balance says is held: a page may have nothing but payouts, and what
+/// is held behind them.
+async fn held(visit: &Here<'_>, balance: &Value) -> Result<Option<Held>, Refused> {
+    let Some(first_ms) = show::instant_ms(str_of(balance, "nextReleaseAt")) else { return Ok(None) };
     let (mut hours, mut cursor) = (BTreeMap::new(), String::new());
+    let (all, mut sum) = (minor(str_of(balance, "heldVes")), 0_i64);
     // What was reversed is held no more; its reversal is newer, so it was met before.
     let mut reversed = BTreeSet::new();
     for _ in 0..PAGES_MAX {
         let path = with_query("/v1/balance/transactions", &[("limit", LIMIT), ("cursor", &cursor)]);
         let movements = visit.inside.get(&path).await?;
-        let mut some = false;
         for item in items(&movements) {
             if str_of(item, "type") == "reversal" {
                 reversed.insert(str_of(item, "paymentId").to_owned());
@@ -125,12 +126,12 @@ async fn held(visit: &Here<'_>, first_release: &str) -> Result<Option<Held>, Ref
                 continue;
             };
             let Some(minor) = minor(str_of(item, "amountVes")) else { continue };
-            some = true;
+            sum = sum.saturating_add(minor);
             let hour: &mut i64 = hours.entry(at - at.rem_euclid(HOUR_MS)).or_default();
             *hour = hour.saturating_add(minor);
         }
         match movements["nextCursor"].as_str() {
-            Some(next) if some => cursor = next.to_owned(),
+            Some(next) if Some(sum) != all => cursor = next.to_owned(),
             _ => return Ok(Some((hours, true))),
         }
     }

@@ -29,7 +29,7 @@ pub async fn page(visit: &Here<'_>) -> Made {
     let (tenant, described) = (visit.who.tenant_key, described(visit)?);
     let sellers = if described.takes("merchantId") { sellers(visit).await? } else { Vec::new() };
     let agents = match visit.part(0) {
-        "payouts" | "crypto-payouts" => Some(agents(visit).await?),
+        "payouts" | "crypto-payouts" => agents(visit).await?,
         _ => None,
     };
     let whose = Whose {
@@ -44,9 +44,14 @@ pub async fn page(visit: &Here<'_>) -> Made {
 }
 
 /// Who holds the key that a payout was made with.
-async fn agents(visit: &Here<'_>) -> Result<Sub, Refused> {
-    let (services, tenant, keys) = (Arc::clone(visit.services), visit.who.tenant_key, own_keys(visit).await?);
-    Ok(Box::new(move |id: &str| agent_of(&services, tenant, &keys, id)))
+async fn agents(visit: &Here<'_>) -> Result<Option<Sub>, Refused> {
+    let (services, tenant, mut keys) =
+        (Arc::clone(visit.services), visit.who.tenant_key, own_keys(visit).await?);
+    keys.retain(|(key, _)| key.details.mandate.is_some());
+    if keys.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(Box::new(move |id: &str| agent_of(&services, tenant, &keys, id))))
 }
 
 /// The lists of the portal, of which one is shown.

@@ -165,7 +165,7 @@ fn minor(text: &str) -> i64 {
 async fn sums(visit: &Here<'_>, now: Timestamp, currencies: &[&'static str]) -> Result<Block, Refused> {
     const SUMS: [(&[&str], [&str; 2], i64); 4] = [
         (&["payments"], ["Ventas", "Sales"], 1),
-        (&["reversals", "chargebacks"], ["Devuelto a pagadores", "Given back to payers"], -1),
+        (&["reversals", "chargebacks"], ["Reversos y contracargos", "Reversals and chargebacks"], -1),
         (&["fees", "platformFees"], ["Comisiones", "Fees"], -1),
         (&["payouts", "payoutReversals"], ["Pagos", "Payouts"], -1),
     ];

@@ -31,6 +31,14 @@ impl Task<'_> {
         self.click(&format!("#found a[href*='{found}']"));
     }
 
+    /// Of the payment with this reference and id, as merchants and operators do it.
+    #[track_caller]
+    pub fn resends(mut self, reference: &str, id: &str) {
+        self.search(reference, id);
+        self.click("[data-action=resend]");
+        self.took(2, "main[data-page=payment] .note.good");
+    }
+
     /// Asserts that the page is there, and how many clicks led to it.
     #[track_caller]
     pub fn took(self, clicks: u32, shown: &str) {

@@ -93,6 +93,21 @@ fn a_rate_is_held_by_hand_and_let_go() {
 }
 
 #[test]
+fn what_comes_after_a_pin_is_a_price_of_live_mode() {
+    let server = Server::start();
+    let visitor = operator(&server, ADMIN_TOKEN);
+    let at = |minutes| (chrono::Utc::now() + chrono::TimeDelta::minutes(minutes)).to_rfc3339();
+    // A feed that prices test mode alone has said 4000 since.
+    let pin = json!({ "pair": "USDT/COP", "source": "p2p", "side": "BUY", "price": "4100.00", "asOf": at(-10),
+        "pinnedUntil": at(60), "reason": "feriado" });
+    server.admin().post("/admin/rates", &pin).expect(201);
+    let asked = visitor.press(&visitor.get("/console/rates"), "unpin", &[]);
+    let after = asked.text().split("data-field=\"after\"").nth(1).expect("what comes after");
+    let after = after.split("</dd>").next().expect("its end");
+    assert!(after.contains("4.100") && !after.contains("4.000"), "{after}");
+}
+
+#[test]
 fn a_price_is_typed_as_it_is_shown() {
     let server = Server::start();
     let visitor = operator(&server, ADMIN_TOKEN);

@@ -85,39 +85,22 @@ fn a_search_finds_by_amount_and_by_a_tenants_name() {
 }
 
 #[test]
-fn tasks_take_no_more_clicks_than_they_may() {
+fn lists_of_all_tenants_fit_every_screen() {
     let server = Server::start();
     let tenant = server.tenant();
-    for usd in 1..4 {
-        tenant.test.pay(usd);
-    }
+    tenant.test.pay(1);
     let failed = tenant.test.pay_with(10, "99999999");
-    let id = text(&failed, "paymentId");
     for width in [1440, 390] {
         let browser = Browser::open(Setup { phone: Some(width), dark: false, scripts: true });
         browser.enter_console(&server, ADMIN_TOKEN, "");
         browser.stop_at("home", &format!("lists-console-home-{width}"));
-        // Find a payment: 1, and see the payer: 2.
         browser.tab_to("#q");
         browser.press(text(&failed, "externalRef"));
-        let found = format!("#found a[href*='/payments/{id}']");
-        browser.find(&found);
+        browser.find(&format!("#found a[href*='/payments/{}']", text(&failed, "paymentId")));
         browser.picture(&format!("lists-console-found-{width}"));
-        browser.click(&found);
-        browser.find("main[data-page=payment]");
-        browser.click("[data-action=unmask]");
-        browser.wait_until("return document.querySelector('main').innerText.includes('V12345678')");
-        // Failed payments of all shops: 2; these are of test mode, which is asked for once.
-        browser.goto(&format!("{}/console/payments?mode=test", server.admin_url()));
-        browser.click("[data-list] .pick a[href*='status=FAILED']");
-        browser.wait_until("return location.search.includes('FAILED')");
+        browser.goto(&format!("{}/console/payments?mode=test&status=FAILED", server.admin_url()));
         browser.stop_at("payments", &format!("lists-console-failed-{width}"));
         assert_eq!(browser.script("return document.querySelectorAll('[data-list] tbody tr').length"), 1);
-        browser.goto(&format!("{}/console/home", server.admin_url()));
-        browser.open_sections();
-        browser.click("nav a[href$='/console/payments']");
-        browser.click("[data-list] .pick a[href*='status=FAILED']");
-        browser.find("main[data-page=payments] [data-action=clear]");
         for page in ["payouts", "conversions", "chargebacks"] {
             browser.goto(&format!("{}/console/{page}", server.admin_url()));
             browser.stop_at(page, &format!("lists-console-{page}-{width}"));

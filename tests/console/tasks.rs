@@ -41,10 +41,7 @@ fn what_operators_do_takes_the_clicks_that_are_written_down() {
     task.took(2, "main[data-page=payment]");
     browser.wait_until("return document.querySelector('main').innerText.includes('V12345678')");
 
-    let mut task = of("resend a webhook");
-    task.search(reference, id);
-    task.click("[data-action=resend]");
-    task.took(2, "main[data-page=payment] .note.good");
+    of("resend a webhook").resends(reference, id);
 
     let mut task = of("resolve an order");
     task.search(text(&open, "externalRef"), text(&open, "paymentId"));

@@ -30,10 +30,7 @@ fn what_merchants_do_takes_the_clicks_that_are_written_down() {
     task.search(reference, id);
     task.took(1, "main[data-page=payment] [data-field=debtorId]");
 
-    let mut task = of("resend a webhook");
-    task.search(reference, id);
-    task.click("[data-action=resend]");
-    task.took(2, "main[data-page=payment] .note.good");
+    of("resend a webhook").resends(reference, id);
 
     let mut task = of("a receipt");
     task.search(reference, id);

@@ -225,7 +225,7 @@ fn nothing_is_a_dash_or_a_code_that_has_a_figure_or_words() {
     // 2.000,00 were given back and are held no more; of 4.000,00 the fee is taken.
     has(
         "home",
-        &["Devuelto a pagadores", "Bs 2.000,00", "<td class=\"figure\">3.940,00</td>"],
+        &["Reversos y contracargos", "Bs 2.000,00", "<td class=\"figure\">3.940,00</td>"],
         &["5.910,00"],
     );
     let found = page(&format!("search?q={}", text(&returned, "externalRef")));

@@ -93,6 +93,11 @@
   document.addEventListener("click", (event) => { if (found && !event.target.closest(".search")) found.replaceChildren(); });
   document.addEventListener("htmx:afterSettle", (event) => dress(event.target));
   dress(document);
+  // On a telephone a row of links goes on beyond the screen: the one that is meant is shown.
+  document.querySelectorAll(".lists [aria-current], .pick [aria-current]").forEach((link) => {
+    const row = link.parentElement;
+    row.scrollLeft = link.offsetLeft - row.offsetLeft - (row.clientWidth - link.offsetWidth) / 2;
+  });
   const error = document.querySelector("[role=alert]");
   if (error) say(error.textContent.trim());
 })();

@@ -32,10 +32,11 @@ impl Asked {
         let mut filters: Vec<_> =
             resource.fixed.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
         let (mut typed, mut faults) = (Vec::new(), Vec::new());
-        let mut fault = |name: &str, spanish, english| {
-            faults.push((name.to_owned(), visit.say(spanish, english).to_owned()));
+        let mut fault = |name: &str, why| faults.push((name.to_owned(), why));
+        let [from, to] = match described.takes("from") {
+            true => days_asked(visit, resource.zone, &mut fault),
+            false => [None, None],
         };
-        let mut span = (None, None);
         for (name, _) in &described.filters {
             let text = query.text(name);
             if text.is_empty() {
@@ -46,33 +47,12 @@ impl Asked {
             }
             typed.push(((*name).to_owned(), text.to_owned()));
             let value = match *name {
-                "from" | "to" => match instant(text, resource.zone, *name == "to") {
-                    Some(at) => {
-                        if *name == "from" {
-                            span.0 = Some(at)
-                        } else {
-                            span.1 = Some(at)
-                        }
-                        at.to_string()
-                    }
-                    None => {
-                        fault(
-                            name,
-                            "Escribe el día con año, mes y día, por ejemplo 2026-11-30.",
-                            "Write the day as year, month and day, such as 2026-11-30.",
-                        );
-                        continue;
-                    }
-                },
-                "minAmount" | "maxAmount" => visit.language.typed(text, 2),
-                _ => text.to_owned(),
+                "from" => from.map(|at| at.to_string()),
+                "to" => to.map(|at| at.to_string()),
+                "minAmount" | "maxAmount" => Some(visit.language.typed(text, 2)),
+                _ => Some(text.to_owned()),
             };
-            filters.push((name, value));
-        }
-        if let (Some(from), Some(to)) = span
-            && from >= to
-        {
-            fault("to", "Es anterior a «Desde». Cámbialos.", "It is before \"From\". Change them.");
+            filters.extend(value.map(|value| (*name, value)));
         }
         let is_narrowing = |(name, _): &(String, String)| !matches!(&**name, "status" | "mode");
         Asked {
@@ -127,8 +107,35 @@ impl Asked {
     }
 }
 
+/// The days between which the address asks for, `from` and `to`; `fault` hears what cannot be read, and why.
+pub fn days_asked<W>(
+    visit: &Visit<'_, W>,
+    zone: Zone,
+    fault: &mut dyn FnMut(&'static str, String),
+) -> [Option<Timestamp>; 2] {
+    let days = ["from", "to"].map(|name| {
+        let text = visit.query.filled(name)?;
+        let at = instant(text, zone, name == "to");
+        if at.is_none() {
+            let why = visit.say(
+                "Escribe el día con año, mes y día, por ejemplo 2026-11-30.",
+                "Write the day as year, month and day, such as 2026-11-30.",
+            );
+            fault(name, why.to_owned());
+        }
+        at
+    });
+    if let [Some(from), Some(to)] = days
+        && from >= to
+    {
+        let why = visit.say("Es anterior a «Desde». Cámbialos.", "It is before \"From\". Change them.");
+        fault("to", why.to_owned());
+    }
+    days
+}
+
 /// The beginning of a day, or its end; an instant as the API writes it stays one.
-pub fn instant(text: &str, zone: Zone, is_end: bool) -> Option<Timestamp> {
+fn instant(text: &str, zone: Zone, is_end: bool) -> Option<Timestamp> {
     match Date::parse(text) {
         Ok(day) => Some(day.plus_days(i32::from(is_end)).start_in(zone)),
         Err(_) => Timestamp::parse(text).ok(),

@@ -16,6 +16,11 @@ pub struct CsvQuery {
 }
 
 impl CsvQuery {
+    /// Without filters.
+    pub const fn of(separator: Separator) -> CsvQuery {
+        CsvQuery { separator, filters: String::new() }
+    }
+
     /// Reads a query string, and names what does not belong there.
     pub fn read(query: Option<&str>) -> (CsvQuery, Vec<BadField>) {
         let (mut filters, mut separators, mut bad) = (Vec::new(), Vec::new(), Vec::new());
