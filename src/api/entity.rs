@@ -95,7 +95,11 @@ fn written((minor, currency): Minor) -> Amount {
 
 /// The status and the amount, of what has them in its state.
 pub fn standing(entity: &Entity) -> (Option<&'static str>, Option<Amount>) {
-    let status = match entity {
+    (status(entity), entity.amount().map(written))
+}
+
+pub fn status(entity: &Entity) -> Option<&'static str> {
+    match entity {
         Entity::Payment(payment) => Some(payment.status.name()),
         Entity::CopPayment(payment) => Some(payment.status.name()),
         Entity::Payout(payout) => Some(payout.status.name()),
@@ -109,6 +113,5 @@ pub fn standing(entity: &Entity) -> (Option<&'static str>, Option<Amount>) {
         Entity::Session(_) | Entity::Batch(_) | Entity::DepositAddress(_) | Entity::Webhook(_) => None,
         Entity::Product(_) | Entity::OwnAccount(_) | Entity::Otp(_) => None,
         Entity::Notice(_) | Entity::Approval(_) => None,
-    };
-    (status, entity.amount().map(written))
+    }
 }

@@ -151,10 +151,17 @@ struct Step<'a> {
 #[derive(Debug, Default)]
 pub struct Totals {
     pub count: usize,
-    /// Minor units, by currency.
-    pub sums: BTreeMap<&'static str, i64>,
+    /// By state: what failed is no money.
+    pub by_status: BTreeMap<&'static str, OfStatus>,
     /// Whether nothing older was left out.
     pub is_whole: bool,
+}
+
+#[derive(Debug, Default)]
+pub struct OfStatus {
+    pub count: usize,
+    /// Minor units, by currency.
+    pub sums: BTreeMap<&'static str, i64>,
 }
 
 impl List {
@@ -237,12 +244,15 @@ impl List {
         records: &dyn Records,
         tenants: &Tenants<'_>,
         looks_max: usize,
+        status: fn(&Entity) -> Option<&'static str>,
     ) -> Result<Totals, Unread> {
         let mut totals = Totals::default();
         let is_whole = self.each(records, tenants, looks_max, &mut |entity| {
             totals.count += 1;
+            let of = totals.by_status.entry(status(entity).unwrap_or_default()).or_default();
+            of.count += 1;
             if let Some((minor, currency)) = entity.amount() {
-                let sum: &mut i64 = totals.sums.entry(currency).or_default();
+                let sum: &mut i64 = of.sums.entry(currency).or_default();
                 *sum = sum.saturating_add(minor);
             }
         })?;

@@ -128,10 +128,8 @@ pub fn passing_client(config: &Config) -> Result<Client, reqwest::Error> {
 fn builder(config: &Config) -> Result<ClientBuilder, reqwest::Error> {
     // Fails when somebody installed it before, which is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let mut client = Client::builder()
-        .no_proxy()
-        .redirect(reqwest::redirect::Policy::none())
-        .connect_timeout(CONNECT);
+    let mut client =
+        Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).connect_timeout(CONNECT);
     if let Some(tls) = &config.server.tls
         && let Ok(pem) = std::fs::read(&tls.certificate)
     {

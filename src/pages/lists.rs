@@ -308,7 +308,21 @@ async fn totals<W>(
         )]);
     };
     let mut said = vec![(counted(language, totals.count, totals.is_whole), None)];
-    said.extend(totals.sums.iter().map(|(currency, minor)| (money(language, *minor, currency), None)));
+    let mut by_status: Vec<_> = totals.by_status.iter().collect();
+    by_status.sort_by_key(|(status, _)| !status.eq_ignore_ascii_case("completed"));
+    for (status, of) in &by_status {
+        let sums = of.sums.iter().map(|(currency, minor)| money(language, *minor, currency));
+        if by_status.len() == 1 {
+            said.extend(sums.map(|sum| (sum, None)));
+        } else {
+            let name = show::agreeing(language, resource.gender, words(language, status).to_owned());
+            let count = language.figure(&of.count.to_string());
+            said.push((
+                [format!("{name}: {count}")].into_iter().chain(sums).collect::<Vec<_>>().join(" · "),
+                None,
+            ));
+        }
+    }
     if !totals.is_whole {
         said.push((among(language, most), (!is_more).then(|| asked.here(&[("sums", "more")]))));
     }
@@ -351,7 +365,8 @@ pub async fn sums(
         let newest = EntityReader::of(log);
         let entity = &|tenant, id| Ok(newest.entity(tenant, id)?);
         let tenants = Tenants { keys: &keys, entity, wanted: &|_| Ok(true), show: &|_, _| None };
-        let totals = list.totals(&Stored::of(log, reader).within(budget), &tenants, most);
+        let totals =
+            list.totals(&Stored::of(log, reader).within(budget), &tenants, most, api::entity::status);
         totals.map_err(|unread| match unread {
             Unread::Stopped(stopped) => stopped,
             Unread::Problem(problem) => Stopped::Unreadable(problem.message.to_string()),

@@ -63,13 +63,13 @@ fn each_filter_lists_counts_sums_and_writes_the_same() {
     let now = format!("from={today}-01-01");
     let reference = format!("externalRef={}", text(&failed, "externalRef"));
     for (query, count, sums) in [
-        ("", 4, &["4 en total", "Bs 14.000,00"][..]),
+        ("", 4, &["4 en total", "Cobrado: 3 · Bs 12.000,00", "Fallido: 1 · Bs 2.000,00"][..]),
         ("status=COMPLETED", 3, &["3 en total", "Bs 12.000,00"]),
         ("status=FAILED", 1, &["1 en total", "Bs 2.000,00"]),
         ("method=C2P&minAmount=4.000,00", 2, &["2 en total", "Bs 10.000,00"]),
         ("minAmount=2000,01&maxAmount=4000", 1, &["1 en total", "Bs 4.000,00"]),
         ("method=VPOS", 0, &[]),
-        (&now, 4, &["4 en total", "Bs 14.000,00"]),
+        (&now, 4, &["4 en total", "Cobrado: 3 · Bs 12.000,00", "Fallido: 1 · Bs 2.000,00"]),
         (&past, 0, &[]),
         (&reference, 1, &[]),
     ] {
