@@ -67,7 +67,7 @@ fn beat(shared: &Arc<Shared>, leader: &Leader) {
     let me = shared.following.keys.node(&shared.settings.me.node);
     let mut silent_since = None;
     for count in 1.. {
-        let began = Instant::now();
+        let (began, mut pause) = (Instant::now(), BEAT_EVERY);
         let wal_seq =
             shared.reader().map_or_else(|| shared.views.borrow().wal_seq, |reader| reader.last_seq());
         let is_open = shared.is_open.load(Ordering::Acquire);
@@ -85,6 +85,7 @@ fn beat(shared: &Arc<Shared>, leader: &Leader) {
                 if let Some(since) = silent_since.take() {
                     let silent_ms = began.duration_since(since).as_millis();
                     tracing::info!(silent_ms, "etcd takes signs of life again");
+                    pause = Duration::ZERO; // the others have waited for one
                 }
                 show(shared, &seen, wal_seq, is_open);
                 if count % PRUNE_EVERY == 0 {
@@ -102,7 +103,7 @@ fn beat(shared: &Arc<Shared>, leader: &Leader) {
                 shared.see(|view| view.unanswered("etcd does not answer", shared.settings.failover));
             }
         }
-        std::thread::park_timeout(BEAT_EVERY.saturating_sub(began.elapsed()));
+        std::thread::park_timeout(pause.saturating_sub(began.elapsed()));
     }
 }
 
