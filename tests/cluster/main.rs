@@ -6,6 +6,7 @@ mod bank;
 mod beside;
 mod deploying;
 mod founding;
+mod gaps;
 mod joining;
 mod load;
 mod machines;
@@ -23,8 +24,6 @@ use machines::{Machines, ok};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// The time in which something succeeds again after a machine is lost.
-const FIRST_SUCCESS: Duration = Duration::from_secs(5);
 /// The longest that a request may wait while etcd is silent: `failover_ms` and a second, and one more for
 /// a busy machine.
 const SILENT_MAX: Duration = Duration::from_millis(1_500 + 2_000);
@@ -131,7 +130,7 @@ fn what_was_acknowledged_survives_killed_leaders_once() {
         let began = Instant::now();
         let reference = format!("s-{round}-first");
         acknowledged.push((reference.clone(), insist(&machines, &reference)));
-        assert!(began.elapsed() < FIRST_SUCCESS, "{:?}", began.elapsed());
+        assert!(began.elapsed() < gaps::most(gaps::KILLED), "{:?}", began.elapsed());
         machines.start(leader);
     }
     machines.until_ready();
