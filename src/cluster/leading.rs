@@ -2,7 +2,7 @@
 //! planned switch to another node.
 
 use super::admission::members;
-use super::step_down::step_down;
+use super::step_down::{step_down, stop};
 use super::view::now_ms;
 use super::view::{BEHIND_MAX, Member, Role, View};
 use super::{Cluster, STOP, Shared};
@@ -255,6 +255,16 @@ impl Cluster {
             step_down(shared, "the log was handed over");
         }
         handed.unwrap_or(Err(Problem::storage_unavailable()))
+    }
+
+    /// Lets go of a log that nobody was handed, at the end of the process: whoever follows need not wait until this
+    /// node is taken for dead.
+    pub async fn release(&self) {
+        stop();
+        let Ok(leader) = self.shared.leads().cloned() else { return };
+        tracing::info!("letting the log go");
+        // Without an answer the others notice by themselves.
+        let _ = tokio::task::spawn_blocking(move || leader.appoint(Epoch::ANYBODY)).await;
     }
 }
 

@@ -120,9 +120,10 @@ async fn grasp(client: &Client, key: &PeerKey, peer: &str) -> Option<Response> {
 }
 
 impl Shared {
-    fn goes_on_leading(&self) -> bool {
+    /// Not one that was deposed, has handed the log over, or is about to stop.
+    pub(super) fn goes_on_leading(&self) -> bool {
         let leads = self.leader.get().is_some_and(|leader| leader.lost().is_none());
-        leads && !self.is_leaving.load(Ordering::Acquire)
+        leads && self.is_open.load(Ordering::Acquire) && !self.is_leaving.load(Ordering::Acquire)
     }
 
     /// The leader of this epoch may have died.

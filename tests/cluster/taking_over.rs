@@ -4,7 +4,11 @@ use crate::gaps;
 use crate::insist;
 use crate::machines::{Machines, ok};
 use crate::proxy::Ways;
+use hyper::Method;
+use pasarela::cluster::peers::{Passed, PeerKey, Surface};
 use serde_json::Value;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 /// What is said of a leader to which no connection comes about.
@@ -123,4 +127,53 @@ fn a_leader_that_stops_hands_over_to_no_node_that_has_just_died() {
         machines.start(dead);
         machines.until_ready();
     }
+}
+
+/// What the leader says to a node that wants to hold on to it.
+fn lifeline(machines: &Machines, leader: usize) -> Option<u16> {
+    let mark = std::fs::read(machines.data(leader).join("mark.key")).expect("a key");
+    let key = PeerKey::derived(&mark.try_into().expect("32 bytes"));
+    let nobody = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
+    let asked =
+        Passed { method: &Method::GET, target: "peer lifeline", surface: Surface::Admin, peer: nobody };
+    let proof = key.prove(&asked, pasarela::recovery::now_ms());
+    let mut stream = TcpStream::connect(("127.0.0.1", machines.peer_port(leader))).ok()?;
+    let head = format!("GET /peer/lifeline HTTP/1.1\r\nhost: localhost\r\npasarela-peer: {proof}\r\n\r\n");
+    stream.write_all(head.as_bytes()).ok()?;
+    let mut status = [0; 12];
+    stream.read_exact(&mut status).ok()?;
+    String::from_utf8_lossy(&status).split(' ').nth(1)?.parse().ok()
+}
+
+#[test]
+fn a_leader_that_stops_while_nobody_follows_leaves_the_log_to_who_comes() {
+    let Some(mut machines) = Machines::new() else { return };
+    (0..3).for_each(|node| machines.configure(node, "failover_ms = 10000"));
+    machines.found();
+    insist(&machines, "before");
+    machines.until_caught_up();
+    let leader = machines.leader();
+    let (next, last) = ((leader + 1) % 3, (leader + 2) % 3);
+    machines.kill(next);
+    machines.kill(last);
+    // Somebody's request keeps it from ending at once.
+    let mut half = TcpStream::connect(("127.0.0.1", machines.ports()[leader])).expect("it listens");
+    half.write_all(b"POST /v1/merchants HTTP/1.1\r\nhost: localhost\r\ncontent-length: 10\r\n\r\n{")
+        .expect("taken");
+    assert_eq!(lifeline(&machines, leader), Some(200));
+    machines.signal(leader, "TERM");
+    // While it still waits for somebody to hand the log to.
+    machines.until(|machines| lifeline(machines, leader) == Some(503));
+    machines.until(|machines| machines.log(leader).contains("\"stopping\""));
+    machines.start(next);
+    machines.until(|machines| machines.is_ready(next));
+    machines.until_stopped(leader);
+    let began = Instant::now();
+    crate::insist_at(&machines, &[next], "after");
+    assert!(began.elapsed() < gaps::most(gaps::KILLED), "{:?}: {}", began.elapsed(), machines.logs());
+    machines.start(last);
+    machines.start(leader);
+    machines.until_ready();
+    machines.stop_all();
+    machines.tips_are_equal();
 }
