@@ -78,10 +78,12 @@ pub async fn run(
         let Some((node, promoted, opened)) = led else { return Ok(()) };
         (lead, stores) = (Some((node, promoted)), opened);
     }
+    let node = lead.as_ref().map(|(node, _)| Cluster::clone(node));
     let (services, feeds) = loop {
         match parts::open(&config, take_over, set_aside, &outside, &disk, lead.take(), stores.take()).await {
             Ok(opened) => break opened,
-            Err(why) if room::is_lacking(&disk, &why) => {
+            // The right to lead is used up by an attempt: a node starts anew, and another leads meanwhile.
+            Err(why) if node.is_none() && room::is_lacking(&disk, &why) => {
                 tracing::error!(%why, "the disk is full: the log cannot be opened; trying again");
                 listeners.api_gate.explain("the disk is full: the log cannot be opened");
                 if signals.unless_stopped(room::wait_for_room()).await.is_none() {
@@ -90,6 +92,9 @@ pub async fn run(
             }
             Err(why) => {
                 damage::ends_first().await;
+                if let Some(node) = node {
+                    node.release().await;
+                }
                 return Err(why);
             }
         }
@@ -123,6 +128,9 @@ pub async fn run(
     drop(feeds);
     background.stop(&services).await;
     services.engine.stop(Duration::from_secs(config.server.shutdown_seconds)).await;
+    if let Some(cluster) = &services.cluster {
+        cluster.release().await;
+    }
     tracing::info!("stopped");
     Ok(())
 }

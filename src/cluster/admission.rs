@@ -25,7 +25,7 @@ use wal::{OpenError, Tip};
 const START: Duration = Duration::from_secs(3);
 
 /// A process that lives speaks again within this: some of its words.
-const SPEAKS: Duration = Duration::from_secs(1);
+pub(super) const SPEAKS: Duration = Duration::from_secs(1);
 
 const OTHER_CLUSTER: &str = "this directory is of another cluster than the one in etcd";
 

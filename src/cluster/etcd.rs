@@ -1,6 +1,6 @@
 //! The quorum kept by etcd. One of the configured endpoints is asked, and while that does not answer
 //! the next ones too: what a member has passed to an etcd leader that died is lost without a word.
-//! Whoever answers is asked first from then on; where nobody answers within a second, the call fails.
+//! Whoever answers in a moment is asked first from then on; where nobody answers within a second, the call fails.
 //! Calls wait on the caller's thread, which must not be one of the server's own: a runtime of its own
 //! keeps signs of life apart from the load of requests.
 
@@ -54,6 +54,8 @@ pub struct Etcd {
     failed: Vec<AtomicU64>,
     began: Instant,
     revision: AtomicI64,
+    /// Of the last answer to a read, for which the next one's is taken: a node that catches up reads long ones.
+    read_bytes: AtomicUsize,
 }
 
 impl Etcd {
@@ -73,6 +75,7 @@ impl Etcd {
             failed: config.etcd.iter().map(|_| AtomicU64::new(0)).collect(),
             began: Instant::now(),
             revision: AtomicI64::new(0),
+            read_bytes: AtomicUsize::new(0),
         })
     }
 
@@ -83,7 +86,7 @@ impl Etcd {
         }
     }
 
-    /// Without an answer in time the next endpoint is current.
+    /// Without an answer in time the next endpoint is current. `bytes` go one way or the other.
     fn ask(&self, txn: Txn, bytes: usize) -> Result<TxnResponse, Unanswered> {
         let first = self.current.load(Ordering::Relaxed) % self.endpoints.len();
         let attempts_max = if bytes <= REPEATED_BYTES_MAX { ATTEMPTS_MAX } else { 1 };
@@ -91,11 +94,12 @@ impl Etcd {
             tokio::time::timeout(SILENCE, self.first_answer(first, &txn, attempts_max)).await
         });
         let why = match asked {
-            Ok(Ok((at, answer))) => {
+            Ok(Ok((at, answer, took))) => {
                 if let Some(header) = answer.header() {
                     self.revision.fetch_max(header.revision(), Ordering::Relaxed);
                 }
-                if at != first {
+                // Where the other takes as long, all of etcd is slow.
+                if at != first && took < REPEAT_AFTER {
                     self.leave(first, SILENT_MS, at);
                 }
                 return Ok(answer);
@@ -112,16 +116,17 @@ impl Etcd {
         Err(Unanswered { why: format!("{}: {why}", self.endpoints[first]) })
     }
 
-    /// The error is the last one, once every attempt has failed.
+    /// With who answered, and after how long. The error is the last one, once every attempt has failed.
     async fn first_answer(
         &self,
         first: usize,
         txn: &Txn,
         attempts_max: usize,
-    ) -> Result<(usize, TxnResponse), Error> {
+    ) -> Result<(usize, TxnResponse, Duration), Error> {
         let attempt = async |at: usize| {
+            let began = Instant::now();
             let answer = async { self.client(at).await?.txn(txn.clone()).await };
-            answer.await.map(|answer| (at, answer))
+            answer.await.map(|answer| (at, answer, began.elapsed()))
         };
         let mut under_way = FuturesUnordered::from_iter([attempt(first)]);
         let mut attempts = 1;
@@ -198,8 +203,11 @@ impl Quorum for Etcd {
 
     fn read(&self, reads: &[Read]) -> Result<Vec<Vec<Pair>>, Unanswered> {
         // A transaction of reads alone is answered by the majority's newest state.
-        self.ask(Txn::new().and_then(reads.iter().map(read).collect::<Vec<_>>()), 0)
-            .map(|answer| pairs(&answer))
+        let txn = Txn::new().and_then(reads.iter().map(read).collect::<Vec<_>>());
+        let pairs = pairs(&self.ask(txn, self.read_bytes.swap(0, Ordering::Relaxed))?);
+        let bytes = pairs.iter().flatten().map(|(_, value)| value.len()).sum();
+        self.read_bytes.store(bytes, Ordering::Relaxed);
+        Ok(pairs)
     }
 
     fn compact(&self) {
@@ -289,4 +297,112 @@ fn options(config: &config::Cluster) -> Result<ConnectOptions, EtcdError> {
         options = options.with_tls(tls);
     }
     Ok(options)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use bytes::Bytes;
+    use hyper::header::HeaderValue;
+    use hyper::{HeaderMap, Response};
+    use std::sync::Arc;
+    use tokio::net::{TcpListener, TcpStream};
+
+    /// A member that answers each transaction with a message, after a while.
+    struct Member {
+        endpoint: String,
+        asked: Arc<AtomicUsize>,
+    }
+
+    impl Member {
+        fn start(runtime: &Runtime, after: Duration, message: &[u8]) -> Member {
+            let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).expect("a port");
+            let endpoint = format!("http://{}", listener.local_addr().expect("an address"));
+            let asked = Arc::<AtomicUsize>::default();
+            let length = u32::try_from(message.len()).expect("it is small").to_be_bytes();
+            let (counted, framed) = (Arc::clone(&asked), Bytes::from([&[0][..], &length, message].concat()));
+            runtime.spawn(async move {
+                while let Ok((stream, _)) = listener.accept().await {
+                    tokio::spawn(serve(stream, after, framed.clone(), Arc::clone(&counted)));
+                }
+            });
+            Member { endpoint, asked }
+        }
+    }
+
+    async fn serve(
+        stream: TcpStream,
+        after: Duration,
+        message: Bytes,
+        asked: Arc<AtomicUsize>,
+    ) -> Option<()> {
+        let mut connection = h2::server::handshake(stream).await.ok()?;
+        while let Some(Ok((request, mut respond))) = connection.accept().await {
+            asked.fetch_add(1, Ordering::SeqCst);
+            let message = message.clone();
+            tokio::spawn(async move {
+                let mut body = request.into_body();
+                while body.data().await.is_some() {}
+                tokio::time::sleep(after).await;
+                let head = Response::builder().header("content-type", "application/grpc").body(()).ok()?;
+                let mut answer = respond.send_response(head, false).ok()?;
+                answer.send_data(message, false).ok()?;
+                let mut trailers = HeaderMap::new();
+                trailers.insert("grpc-status", HeaderValue::from_static("0"));
+                answer.send_trailers(trailers).ok()
+            });
+        }
+        Some(())
+    }
+
+    fn etcd(members: &[&Member]) -> Etcd {
+        let endpoints: Vec<String> = members.iter().map(|member| format!("{:?}", member.endpoint)).collect();
+        let text = format!("[cluster]\netcd = [{}]\nnode = \"a\"", endpoints.join(", "));
+        Etcd::new(&Config::parse(&text, []).expect("a configuration").cluster).expect("threads")
+    }
+
+    /// A field of a message of protocol buffers that has bytes.
+    fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
+        let (mut field, mut left) = (vec![(number << 3) | 2], bytes.len());
+        while left >= 0x80 {
+            field.push(u8::try_from(left % 0x80).expect("seven bits") | 0x80);
+            left /= 0x80;
+        }
+        field.push(u8::try_from(left).expect("seven bits"));
+        field.extend_from_slice(bytes);
+        field
+    }
+
+    #[test]
+    fn a_member_is_left_for_one_that_answers_in_a_moment_and_not_while_all_are_slow() {
+        let runtime = Runtime::new().expect("threads");
+        let member = |ms| Member::start(&runtime, Duration::from_millis(ms), &[]);
+        let (slow, slower, silent, fast) = (member(140), member(320), member(60_000), member(0));
+        let of_slow = etcd(&[&slower, &slow, &slow]);
+        of_slow.read(&[]).expect("it answers");
+        assert!(slow.asked.load(Ordering::SeqCst) > 0, "the next is asked too");
+        assert_eq!(of_slow.current.load(Ordering::Relaxed), 0);
+        let of_silent = etcd(&[&silent, &fast]);
+        let is_left =
+            (0..10).any(|_| of_silent.read(&[]).is_ok() && of_silent.current.load(Ordering::Relaxed) == 1);
+        assert!(is_left, "one that is silent is left");
+    }
+
+    #[test]
+    fn while_answers_are_long_each_is_asked_for_once() {
+        let runtime = Runtime::new().expect("threads");
+        let pair = field(2, &[field(1, b"key"), field(5, &vec![7; 2 * REPEATED_BYTES_MAX])].concat());
+        let message = field(3, &field(1, &pair));
+        let [a, b] = [(); 2].map(|()| Member::start(&runtime, Duration::from_millis(300), &message));
+        let etcd = etcd(&[&a, &b]);
+        let asked = || a.asked.load(Ordering::SeqCst) + b.asked.load(Ordering::SeqCst);
+        let read = etcd.read(&[]).expect("it answers");
+        assert_eq!(read[0][0].1.len(), 2 * REPEATED_BYTES_MAX);
+        assert!(asked() > 1, "the first one's length is not known");
+        std::thread::sleep(Duration::from_millis(100));
+        let before = asked();
+        etcd.read(&[]).expect("it answers");
+        assert_eq!(asked(), before + 1);
+    }
 }

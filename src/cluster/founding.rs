@@ -1,6 +1,6 @@
 //! The commands `cluster init`, `reseed` and `forget`, at work.
 
-use super::admission::{ClusterError, NOT_MEMBER, members, must_be_active, until_answered};
+use super::admission::{ClusterError, NOT_MEMBER, SPEAKS, members, must_be_active, until_answered};
 use super::directory::{Belongs, random_name};
 use super::etcd::Etcd;
 use super::view::now_ms;
@@ -10,7 +10,10 @@ use crate::recovery::directory::{self, CLUSTER_FILE, LOG_DIRECTORY};
 use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
-use wal::cluster::{Change, Following, Founded, Keys, LookError, Quorum, Transaction, found, founded};
+use wal::cluster::{
+    Change, Compare, Following, Founded, Keys, LookError, Quorum, Read, Transaction, TransactionOutcome,
+    found, founded,
+};
 use wal::{Config as LogConfig, Log, ReportTo, RocksStore, Tip};
 
 /// A command waits so long for etcd, with a pause between two attempts.
@@ -101,9 +104,25 @@ pub fn forget(config: &Config, node: &str) -> Result<(), ClusterError> {
     if seen.epoch.node == node && member.is_present(now_ms()) {
         return refused(format!("{node} leads this cluster now{nodes}: hand over first"));
     }
-    let then = vec![Change::Delete(keys.node(node))];
-    etcd.transact(&Transaction { then, ..Transaction::default() }).map_err(LookError::from)?;
-    Ok(())
+    // One that is alive says so meanwhile, and keeps its place.
+    if member.is_present(now_ms()) {
+        etcd.rest(SPEAKS);
+    }
+    let key = keys.node(node);
+    let words =
+        seen.nodes.iter().find(|(of, _)| *of == key).map(|(_, words)| words.clone()).unwrap_or_default();
+    let forgetting = Transaction {
+        compare: vec![Compare::Is(key.clone(), words)],
+        then: vec![Change::Delete(key.clone())],
+        otherwise: vec![Read::Key(key)],
+    };
+    match etcd.transact(&forgetting).map_err(LookError::from)? {
+        TransactionOutcome::Refused(read) if read.iter().any(|pairs| !pairs.is_empty()) => {
+            refused(format!("{node} has just spoken{nodes}: stop it first"))
+        }
+        // An attempt before may have done it.
+        TransactionOutcome::Done | TransactionOutcome::Refused(_) => Ok(()),
+    }
 }
 
 /// A running server has the log open.

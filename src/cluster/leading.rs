@@ -2,7 +2,7 @@
 //! planned switch to another node.
 
 use super::admission::members;
-use super::step_down::step_down;
+use super::step_down::{step_down, stop};
 use super::view::now_ms;
 use super::view::{BEHIND_MAX, Member, Role, View};
 use super::{Cluster, STOP, Shared};
@@ -67,7 +67,7 @@ fn beat(shared: &Arc<Shared>, leader: &Leader) {
     let me = shared.following.keys.node(&shared.settings.me.node);
     let mut silent_since = None;
     for count in 1.. {
-        let began = Instant::now();
+        let (began, mut pause) = (Instant::now(), BEAT_EVERY);
         let wal_seq =
             shared.reader().map_or_else(|| shared.views.borrow().wal_seq, |reader| reader.last_seq());
         let is_open = shared.is_open.load(Ordering::Acquire);
@@ -85,6 +85,7 @@ fn beat(shared: &Arc<Shared>, leader: &Leader) {
                 if let Some(since) = silent_since.take() {
                     let silent_ms = began.duration_since(since).as_millis();
                     tracing::info!(silent_ms, "etcd takes signs of life again");
+                    pause = Duration::ZERO; // the others have waited for one
                 }
                 show(shared, &seen, wal_seq, is_open);
                 if count % PRUNE_EVERY == 0 {
@@ -102,7 +103,7 @@ fn beat(shared: &Arc<Shared>, leader: &Leader) {
                 shared.see(|view| view.unanswered("etcd does not answer", shared.settings.failover));
             }
         }
-        std::thread::park_timeout(BEAT_EVERY.saturating_sub(began.elapsed()));
+        std::thread::park_timeout(pause.saturating_sub(began.elapsed()));
     }
 }
 
@@ -254,6 +255,16 @@ impl Cluster {
             step_down(shared, "the log was handed over");
         }
         handed.unwrap_or(Err(Problem::storage_unavailable()))
+    }
+
+    /// Lets go of a log that nobody was handed, at the end of the process: whoever follows need not wait until this
+    /// node is taken for dead.
+    pub async fn release(&self) {
+        stop();
+        let Ok(leader) = self.shared.leads().cloned() else { return };
+        tracing::info!("letting the log go");
+        // Without an answer the others notice by themselves.
+        let _ = tokio::task::spawn_blocking(move || leader.appoint(Epoch::ANYBODY)).await;
     }
 }
 

@@ -14,6 +14,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+use wal::cluster::{Seen, Silence};
 
 pub const PATH: &str = "/peer/lifeline";
 /// Proved by a node that holds on to it: no request could have this target.
@@ -22,6 +23,41 @@ pub const TARGET: &str = "peer lifeline";
 const SAY_EVERY: Duration = Duration::from_secs(1);
 const ASK: Duration = Duration::from_secs(2);
 const AGAIN: Duration = Duration::from_millis(200);
+/// Attempts in a row after which somebody is told, once.
+const FAILURES: u32 = 25;
+/// A leader that lives is heard of within this, again and again.
+const DOUBT: Duration = Duration::from_millis(250);
+/// A dead leader's last words may arrive after the end of its connections: a batch, and a sign of life. Whoever is
+/// heard of once more lives.
+const SIGNS: u32 = 3;
+
+/// That the leader of an epoch has died, since the connection to it has ended.
+pub(super) struct Doubt {
+    epoch: u64,
+    silence: Silence,
+    signs: u32,
+}
+
+impl Doubt {
+    pub(super) fn new(epoch: u64) -> Doubt {
+        Doubt { epoch, silence: Silence::default(), signs: 0 }
+    }
+
+    /// Whether there is still doubt after another look.
+    pub(super) fn looked(&mut self, now: Duration, seen: &Seen) -> bool {
+        self.signs += u32::from(self.silence.looked(now, seen, DOUBT));
+        self.epoch == seen.epoch.number && self.signs < SIGNS
+    }
+
+    pub(super) fn unanswered(&mut self) {
+        self.silence.failed();
+    }
+
+    /// Whether nothing was heard for long enough.
+    pub(super) fn is_borne_out(&self, now: Duration) -> bool {
+        self.silence.lasts(now) >= DOUBT
+    }
+}
 
 /// Ends with the lead, and when the process is told to stop.
 pub(super) fn held(cluster: Cluster) -> Rest {
@@ -44,6 +80,7 @@ pub(super) fn hold(shared: Arc<Shared>, client: Client, key: PeerKey) -> io::Res
 
 async fn hold_on(shared: &Shared, client: &Client, key: &PeerKey) {
     let mut views = shared.views.subscribe();
+    let mut failures = 0;
     loop {
         let led = views.wait_for(|view| view.leader_member().is_some_and(|leader| leader.node != view.node));
         let Ok(view) = led.await.map(|view| Arc::clone(&view)) else { return };
@@ -54,11 +91,21 @@ async fn hold_on(shared: &Shared, client: &Client, key: &PeerKey) {
             Some(())
         };
         tokio::select! {
-            ended = held => if ended.is_some() {
-                shared.doubt(view.epoch);
+            ended = held => match ended {
+                Some(()) => {
+                    failures = 0;
+                    shared.doubt(view.epoch);
+                }
+                None => {
+                    failures += 1;
+                    if failures == FAILURES {
+                        let peer = &leader.peer_advertise;
+                        tracing::warn!(peer, failures, "no connection to the leader: only its silence shows its death");
+                    }
+                }
             },
             // Another leads.
-            _ = views.wait_for(|now| now.epoch != view.epoch) => {}
+            _ = views.wait_for(|now| now.epoch != view.epoch) => failures = 0,
         }
         tokio::time::sleep(AGAIN).await;
     }
@@ -73,9 +120,10 @@ async fn grasp(client: &Client, key: &PeerKey, peer: &str) -> Option<Response> {
 }
 
 impl Shared {
-    fn goes_on_leading(&self) -> bool {
+    /// Not one that was deposed, has handed the log over, or is about to stop.
+    pub(super) fn goes_on_leading(&self) -> bool {
         let leads = self.leader.get().is_some_and(|leader| leader.lost().is_none());
-        leads && !self.is_leaving.load(Ordering::Acquire)
+        leads && self.is_open.load(Ordering::Acquire) && !self.is_leaving.load(Ordering::Acquire)
     }
 
     /// The leader of this epoch may have died.
@@ -85,5 +133,41 @@ impl Shared {
         if let Some(thread) = self.standing_by.get() {
             thread.unpark();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wal::cluster::{AgreedTip, Epoch};
+
+    #[test]
+    fn what_a_leader_said_before_its_death_does_not_end_the_doubt() {
+        let seen = |number, beat: &str| Seen {
+            epoch: Epoch { number, node: "a".to_owned(), token: "t".to_owned() },
+            tip: AgreedTip::default(),
+            beat: beat.as_bytes().to_vec(),
+            is_open: true,
+            window_bytes: 0,
+            batches: Vec::new(),
+            nodes: Vec::new(),
+        };
+        // What is seen, when, whether the doubt goes on, and whether it was right.
+        let looks = [
+            (0, seen(7, "1"), true, false),
+            (200, seen(7, "2"), true, false),
+            (400, seen(7, "3"), true, false),
+            (600, seen(7, "3"), true, false),
+            (640, seen(7, "3"), true, false),
+            (660, seen(7, "3"), true, true),
+            (670, seen(7, "4"), false, false),
+        ];
+        let mut doubt = Doubt::new(7);
+        for (ms, seen, goes_on, is_borne_out) in looks {
+            let now = Duration::from_millis(ms);
+            assert_eq!((doubt.looked(now, &seen), doubt.is_borne_out(now)), (goes_on, is_borne_out), "{ms}");
+        }
+        let mut doubt = Doubt::new(7);
+        assert!(!doubt.looked(Duration::ZERO, &seen(8, "1")), "another leads");
     }
 }

@@ -68,12 +68,12 @@ impl<A: Answer, B: Answer> PeerFront<A, B> {
         }
     }
 
-    /// For nodes alone, of the one that leads.
+    /// For nodes alone, of the one that leads and goes on.
     fn lifeline(&self, arrival: &Arrival) -> Result<Reply, Problem> {
         if !self.is_node(arrival, lifeline::TARGET) {
             return Err(Problem::unauthorized("only nodes of this cluster are answered here"));
         }
-        if !self.cluster.leads() {
+        if !self.cluster.shared.goes_on_leading() {
             return Err(Problem::no_leader());
         }
         Ok(Reply::pieces(BINARY, Bytes::from_static(b"\n"), lifeline::held(self.cluster.clone())))

@@ -2,11 +2,12 @@
 //! that is silent.
 
 use super::admission::{self, ClusterError, members};
+use super::lifeline::{self, Doubt};
 use super::peers::{self, PeerKey};
 use super::renewal::{Renewal, Renewed};
 use super::view::now_ms;
 use super::view::{ABSENT_AFTER_MS, Member, Role};
-use super::{INSIST, PAUSE, Promoted, Shared, directory, leading, lifeline, step_down};
+use super::{INSIST, PAUSE, Promoted, Shared, directory, leading, step_down};
 use crate::config::Config;
 use crate::recovery::books;
 use crate::recovery::directory::{ENDED_BADLY_FILE, mark_key};
@@ -26,8 +27,6 @@ use wal::{Retention, Store};
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// While nobody serves.
 const LOOK_SOON: Duration = Duration::from_millis(10);
-/// A leader that lives is heard of within this, again and again.
-const DOUBT: Duration = Duration::from_millis(250);
 /// A node that was appointed takes the log within this, or another does.
 const UNTAKEN: Duration = Duration::from_millis(500);
 /// Agreed batches gather once all that there were are here: each poll costs etcd a question to its
@@ -47,8 +46,7 @@ pub(super) struct StandingBy {
     shared: Arc<Shared>,
     follower: Follower<Domain>,
     silence: Silence,
-    /// Since the connection to the leader has ended, until it is heard of.
-    doubt: Option<Silence>,
+    doubt: Option<Doubt>,
     /// The epoch of which that was said and not yet looked at; 0: none.
     doubted: u64,
     beat: Option<Vec<u8>>,
@@ -177,16 +175,15 @@ impl StandingBy {
         }
     }
 
-    /// Whether the leader has been silent for so long that it is none. In doubt that is shorter; what is heard
-    /// after the first look since then ends the doubt, because nobody says anything after its death.
+    /// Whether the leader has been silent for so long that it is none. In doubt that is shorter.
     fn hears_silence(&mut self, seen: &Seen) -> bool {
         let (now, failover) = (self.shared.following.quorum.now(), self.shared.settings.failover);
         self.silence.looked(now, seen, failover / 2);
         if std::mem::take(&mut self.doubted) == seen.epoch.number {
-            self.doubt = Some(Silence::default());
+            self.doubt = Some(Doubt::new(seen.epoch.number));
         }
-        self.doubt.take_if(|doubt| doubt.looked(now, seen, DOUBT));
-        let is_doubted = self.doubt.as_ref().is_some_and(|doubt| doubt.lasts(now) >= DOUBT);
+        self.doubt.take_if(|doubt| !doubt.looked(now, seen));
+        let is_doubted = self.doubt.as_ref().is_some_and(|doubt| doubt.is_borne_out(now));
         let silence = self.silence.lasts(now);
         is_doubted || silence >= failover || seen.epoch.is_untaken() && silence >= UNTAKEN
     }
@@ -229,7 +226,7 @@ impl StandingBy {
 
     fn unanswered(&mut self, why: &'static str) -> Round {
         self.silence.failed();
-        self.doubt.iter_mut().for_each(Silence::failed);
+        self.doubt.iter_mut().for_each(Doubt::unanswered);
         self.beat = None;
         self.shared.see(|view| view.unanswered(why, self.shared.settings.failover));
         Round::Idle

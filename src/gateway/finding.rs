@@ -22,6 +22,10 @@ use domain::record::Record;
 use domain::values::ids::{EntityId, Id, Kind};
 use domain::values::time::Timestamp;
 
+const OF_ANOTHER_MACHINE: &str = "the machine that leads now has answered no request with this id; each machine keeps \
+     its own, and another one led before: look for what the request made by its externalRef, or repeat it with its \
+     Idempotency-Key";
+
 pub struct Searched {
     pub body: Vec<u8>,
     pub is_empty: bool,
@@ -112,7 +116,10 @@ pub fn made_by(services: &Services, request: Option<&requests::Found>) -> Result
 
 pub async fn request(services: &Services, tenant: u64, request_id: String) -> Result<Reply, Problem> {
     let found = services.files.requests.find(tenant, &request_id, services.now()).await;
-    let found = found.map_err(Problem::internal_error)?.ok_or_else(Problem::not_found)?;
+    let found = found.map_err(Problem::internal_error)?.ok_or_else(|| match &services.cluster {
+        Some(_) => Problem::refused(404, "not_found", OF_ANOTHER_MACHINE),
+        None => Problem::not_found(),
+    })?;
     let made = match found.seq {
         Some(seq) => {
             let read = history::record(services.engine.reader(), seq)?;

@@ -72,9 +72,9 @@ fn answer_alike(machines: &Machines) {
     }
 }
 
-/// Only a node that there is, and that does not lead, is forgotten.
+/// Only a node that there is, and that neither leads nor follows any more, is forgotten.
 fn forget(machines: &Machines) {
-    for name in ["nobody", "", "n0"] {
+    for name in ["nobody", "", "n0", "n2"] {
         let refused = machines.command(1, &["cluster", "forget", name]);
         let says = String::from_utf8_lossy(&refused.stderr);
         assert_eq!(refused.status.code(), Some(1), "{name}: {says}");

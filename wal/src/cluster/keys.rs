@@ -91,6 +91,8 @@ pub struct Epoch {
 
 impl Epoch {
     pub(crate) const APPOINTED: &str = "-";
+    /// Appointed where the leader has let the log go; no node has this name.
+    pub const ANYBODY: &str = "*";
 
     pub(crate) fn value(&self) -> Vec<u8> {
         format!("{} {} {}", self.number, self.node, self.token).into_bytes()
@@ -107,7 +109,7 @@ impl Epoch {
     }
 
     pub fn appoints(&self, node: &str) -> bool {
-        self.is_untaken() && self.node == node
+        self.is_untaken() && (self.node == node || self.node == Epoch::ANYBODY)
     }
 
     /// Nobody appends: a node was appointed, and has not taken the log yet.
@@ -171,7 +173,7 @@ mod tests {
     #[test]
     fn names_have_no_slash_and_no_space() {
         assert!(is_node_name("node-a.example_1"));
-        for wrong in ["", "a/b", "a b", "é", &"a".repeat(64)] {
+        for wrong in ["", "a/b", "a b", Epoch::ANYBODY, "é", &"a".repeat(64)] {
             assert!(!is_node_name(wrong), "{wrong}");
         }
     }

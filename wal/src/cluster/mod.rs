@@ -18,7 +18,8 @@
 //!                                         fingerprint of the secret that all nodes share; a random
 //!                                         name of the cluster
 //! epoch           NUMBER NODE TOKEN       who may append; TOKEN is random for each taking, and "-"
-//!                                         for a node that was appointed
+//!                                         for a node that was appointed; NODE is "*" where that
+//!                                         is anybody
 //! tip             SEQ HASH BYTES          the end of the agreed log: its last sequence, the hash
 //!                                         of that in hex, and the bytes of all batches so far
 //! beat            NUMBER COUNT STATE      the leader's sign of life: its epoch, a counter,

@@ -84,7 +84,7 @@ fn an_answer_that_was_lost_is_asked_for_again() {
     let quorum = MemoryQuorum::new();
     let appender = appender(&quorum);
     // Nine of ten answers are lost: the same transaction is refused then, and its batch is there.
-    quorum.faults().begin(7, 0, 900, 0);
+    quorum.faults().begin(7, 0, 900, 0, 0);
     let patient = Duration::from_secs(3_600);
     let (log, stepper) = agreed_log(MemoryStore::new(), patiently(appender, &quorum, patient));
     for n in 0..20 {
@@ -104,7 +104,7 @@ fn patiently(appender: Appender, quorum: &MemoryQuorum, total: Duration) -> Appe
     let a = following(quorum, "a");
     let seen = a.look(Tip::default()).expect("it answers");
     let leader = a.take(&seen, "t2").expect("it answers").expect("nobody else tries");
-    quorum.faults().begin(7, 0, 900, 0);
+    quorum.faults().begin(7, 0, 900, 0, 0);
     leader.appender(seen.tip, Patience { total, ..PATIENCE })
 }
 

@@ -1,5 +1,5 @@
 //! A quorum in memory that fails as a network may: a question or an answer is lost, a transaction
-//! is carried out late or twice, a client is cut off. The seam's promise is kept: a transaction is
+//! is carried out late or twice, also after its answer, a client is cut off. The seam's promise is kept: a transaction is
 //! carried out whole or not at all, and reads see one instant.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,7 +32,7 @@ struct State {
     pairs: BTreeMap<Vec<u8>, Vec<u8>>,
     now: Duration,
     /// Parts of a thousand in which a call meets each fault.
-    faults: [u64; 3],
+    faults: [u64; 4],
     random: u64,
     late: Vec<(Duration, Transaction)>,
     cut: BTreeSet<usize>,
@@ -46,6 +46,8 @@ enum Fate {
     QuestionLost,
     AnswerLost,
     Late,
+    /// Answered, and carried out once more later.
+    Repeated,
 }
 
 impl MemoryQuorum {
@@ -81,11 +83,12 @@ impl MemoryQuorum {
         if state.cut.contains(&self.client) {
             return Fate::QuestionLost;
         }
-        let [lost, unanswered, late] = state.faults;
+        let [lost, unanswered, late, repeated] = state.faults;
         match state.random() % 1_000 {
             drawn if drawn < lost => Fate::QuestionLost,
             drawn if drawn < lost + unanswered => Fate::AnswerLost,
             drawn if drawn < lost + unanswered + late => Fate::Late,
+            drawn if drawn < lost + unanswered + late + repeated => Fate::Repeated,
             _ => Fate::Answered,
         }
     }
@@ -112,19 +115,20 @@ impl Quorum for MemoryQuorum {
                 self.unanswered()
             }
             Fate::Late => {
-                {
-                    let mut state = self.lock();
-                    let at = state.now + Duration::from_millis(state.random() % LATE_MS_MAX);
-                    state.late.push((at, transaction.clone()));
-                }
+                self.lock().do_later(transaction);
                 self.unanswered()
+            }
+            Fate::Repeated => {
+                let mut state = self.lock();
+                state.do_later(transaction);
+                Ok(state.transact(transaction))
             }
         }
     }
 
     fn read(&self, reads: &[Read]) -> Result<Vec<Vec<Pair>>, Unanswered> {
         match self.fate() {
-            Fate::Answered => Ok(self.lock().read(reads)),
+            Fate::Answered | Fate::Repeated => Ok(self.lock().read(reads)),
             _ => self.unanswered(),
         }
     }
@@ -150,15 +154,15 @@ impl QuorumFaults {
     }
 
     /// Faults in so many of a thousand calls each.
-    pub fn begin(&self, seed: u64, lost: u64, unanswered: u64, late: u64) {
+    pub fn begin(&self, seed: u64, lost: u64, unanswered: u64, late: u64, repeated: u64) {
         let mut state = self.lock();
         state.random = seed;
-        state.faults = [lost, unanswered, late];
+        state.faults = [lost, unanswered, late, repeated];
     }
 
     pub fn end(&self) {
         let mut state = self.lock();
-        state.faults = [0; 3];
+        state.faults = [0; 4];
         state.cut.clear();
         for (_, late) in std::mem::take(&mut state.late) {
             state.transact(&late);
@@ -217,6 +221,11 @@ impl State {
         for (_, transaction) in due {
             self.transact(&transaction);
         }
+    }
+
+    fn do_later(&mut self, transaction: &Transaction) {
+        let at = self.now + Duration::from_millis(self.random() % LATE_MS_MAX);
+        self.late.push((at, transaction.clone()));
     }
 
     fn transact(&mut self, transaction: &Transaction) -> TransactionOutcome {

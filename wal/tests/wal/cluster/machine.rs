@@ -7,7 +7,8 @@ use faulty::{MemoryQuorum, MemoryStore, Refusal};
 use std::sync::Arc;
 use std::time::Duration;
 use wal::cluster::{
-    Agreed, Agreement, Appender, Following, Leader, LookError, Patience, Proposal, Seen, Silence, Standing,
+    Agreed, Agreement, Appender, Epoch, Following, Leader, LookError, Patience, Proposal, Seen, Silence,
+    Standing,
 };
 use wal::{Append, Config, Log, Stepper, Store, Tip};
 
@@ -118,6 +119,14 @@ impl Machine {
         }
     }
 
+    /// Ends the process in good order: a leader lets the log go.
+    pub fn stop(&mut self) {
+        if let Role::Leads(leads) = &self.role {
+            let _ = leads.leader.appoint(Epoch::ANYBODY);
+        }
+        self.role = Role::Down;
+    }
+
     /// One turn of the process.
     pub fn turn(&mut self) -> Result<Turn, Broken> {
         match &mut self.role {
@@ -170,7 +179,8 @@ impl Machine {
         let now = quorum.now();
         // In one half of the time it believes that the leader has died.
         let is_in_doubt = now.as_secs() / 4 % 2 == 1;
-        let is_due = standby.silence.lasts(now) >= if is_in_doubt { DOUBT } else { FAILOVER };
+        let is_silent = standby.silence.lasts(now) >= if is_in_doubt { DOUBT } else { FAILOVER };
+        let is_due = is_silent || seen.epoch.appoints(&format!("n{}", self.number));
         if is_due { self.take_over(&seen) } else { Ok(Turn::default()) }
     }
 

@@ -109,7 +109,7 @@ impl Universe {
         let mut dice = Dice(seed);
         // Some seeds have a calm network, some a bad one.
         let bad = dice.roll(4);
-        faults.begin(seed, 30 * bad, 40 * bad, 20 * bad);
+        faults.begin(seed, 30 * bad, 40 * bad, 20 * bad, 40 * bad);
         Universe { quorum: shared.quorum.clone(), faults, shared, dice, payloads: 0 }
     }
 
@@ -138,6 +138,7 @@ impl Universe {
             42..43 => self.with(number, |machine| machine.refuse_write()),
             43..50 => self.read(number)?,
             50..53 => self.set_clock(number),
+            53..55 => self.with(number, Machine::stop),
             _ => self.shared.turn(number),
         }
         self.confirmed_reads()?;
