@@ -3,6 +3,7 @@
 
 use api::codes;
 use api::interface;
+use api::openapi::spanish;
 use api::routes::{Modes, routes};
 use domain::cause::Cause;
 use domain::codec;
@@ -65,6 +66,36 @@ fn the_descriptions() {
         let tree: Value = serde_json::from_slice(&json).expect("a description is JSON");
         assert_golden(name, &format!("{tree:#}\n"));
     }
+}
+
+/// What who adds an endpoint has to say in Spanish: one list, of rows of docs/es/reference.toml.
+#[test]
+fn the_reference_is_in_spanish() {
+    let in_code = |text: &str| -> Vec<String> {
+        let mut words: Vec<String> = text.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+        words.sort();
+        words
+    };
+    let table = spanish::table();
+    let (mut said, mut wrong) = (BTreeSet::new(), BTreeSet::new());
+    for json in [interface::public(checkout::described()).to_json(), admin::document().to_json()] {
+        let mut document: Value = serde_json::from_slice(&json).expect("a description is JSON");
+        spanish::translate(&mut document, &mut |line| {
+            said.insert(line.to_owned());
+            match table.get(line) {
+                None if !line.is_empty() => wrong.insert(format!("no row: {line:?}")),
+                Some(spanish) if in_code(line) != in_code(spanish) => {
+                    wrong.insert(format!("other words in `code`: {line:?} = {spanish:?}"))
+                }
+                _ => false,
+            };
+            None
+        });
+    }
+    wrong
+        .extend(table.keys().filter(|line| !said.contains(*line)).map(|line| format!("left over: {line:?}")));
+    let wrong: Vec<String> = wrong.into_iter().collect();
+    assert!(said.len() > 1_000 && wrong.is_empty(), "docs/es/reference.toml:\n{}", wrong.join("\n"));
 }
 
 /// A code that no call is described with would be explained for nobody: these come of the path, and where a
