@@ -3,6 +3,7 @@
 
 use api::codes;
 use api::interface;
+use api::openapi::spanish;
 use api::routes::{Modes, routes};
 use domain::cause::Cause;
 use domain::codec;
@@ -14,8 +15,8 @@ use domain::values::money::Currency;
 use domain::values::text::ExternalRef;
 use domain::values::time::Timestamp;
 use pasarela::{admin, checkout};
-use serde_json::Value;
-use std::collections::BTreeSet;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -65,6 +66,61 @@ fn the_descriptions() {
         let tree: Value = serde_json::from_slice(&json).expect("a description is JSON");
         assert_golden(name, &format!("{tree:#}\n"));
     }
+}
+
+/// Rows of the Spanish table that descriptions lack, that are left over, or that name other words of the API.
+fn faults_in_spanish(
+    table: &BTreeMap<String, String>,
+    documents: impl IntoIterator<Item = Value>,
+) -> Vec<String> {
+    let in_code = |text: &str| -> Vec<String> {
+        let mut words: Vec<String> = text.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+        words.sort();
+        words
+    };
+    let (mut said, mut faults) = (BTreeSet::new(), BTreeSet::new());
+    for mut document in documents {
+        spanish::translate(&mut document, &mut |line| {
+            said.insert(line.to_owned());
+            match table.get(line) {
+                None if !line.is_empty() => faults.insert(format!("no row: {line:?}")),
+                Some(spanish) if in_code(line) != in_code(spanish) => {
+                    faults.insert(format!("other words in `code`: {line:?} = {spanish:?}"))
+                }
+                _ => false,
+            };
+            None
+        });
+    }
+    let unsaid = table.keys().filter(|line| !said.contains(*line));
+    faults.extend(unsaid.map(|line| format!("left over: {line:?}")));
+    faults.into_iter().collect()
+}
+
+/// What who adds an endpoint has to say in Spanish: one list, of rows of docs/es/reference.toml.
+#[test]
+fn the_reference_is_in_spanish() {
+    let documents = [interface::public(checkout::described()).to_json(), admin::document().to_json()]
+        .map(|json| serde_json::from_slice(&json).expect("a description is JSON"));
+    let (table, faults) = (spanish::table(), faults_in_spanish(&spanish::table(), documents));
+    assert!(table.len() > 1_000 && faults.is_empty(), "docs/es/reference.toml:\n{}", faults.join("\n"));
+}
+
+#[test]
+fn what_is_wrong_in_spanish_is_listed() {
+    let document = json!({ "tags": [{ "name": "Keys", "description": "Of `a` and `b`." }],
+        "paths": { "/keys": { "get": { "summary": "List keys", "description": "One\n\nTwo" } } } });
+    let rows = [("Keys", "Llaves"), ("Of `a` and `b`.", "De `a` y `c`."), ("One", "Uno"), ("Three", "Tres")];
+    let table = rows.map(|(english, spanish)| (english.to_owned(), spanish.to_owned())).into();
+    assert_eq!(
+        faults_in_spanish(&table, [document]),
+        [
+            "left over: \"Three\"",
+            "no row: \"List keys\"",
+            "no row: \"Two\"",
+            "other words in `code`: \"Of `a` and `b`.\" = \"De `a` y `c`.\"",
+        ]
+    );
 }
 
 /// A code that no call is described with would be explained for nobody: these come of the path, and where a

@@ -104,9 +104,9 @@ fn of_all<F>(
     page: &'static str,
 ) -> Operation {
     operation
-        .about("EntityReader first whichever the tenant; both modes unless `mode` is given. What is personal is masked.")
+        .about("Newest first whichever the tenant; both modes unless `mode` is given. What is personal is masked.")
         .list(|query, list| asked(query, list, filters))
-        .answers(200, page, "EntityReader first")
+        .answers(200, page, "Newest first")
 }
 
 /// The lists of tenants, over all of them: what they list, their command and its example, the name of a page, and

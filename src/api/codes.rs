@@ -25,6 +25,13 @@ pub struct Words {
     pub next: &'static str,
 }
 
+impl Words {
+    /// As descriptions list refusals.
+    pub fn line(&self, name: &str) -> String {
+        format!("- `{name}`: {}; {}", self.meaning, self.next)
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tongue {
     English,

@@ -143,7 +143,7 @@ mod tests {
             `[a](card.md)`\n![p](../images/p.svg) [c2p.md](c2p.md)\n\n```md\n[a](card.md)\n```\n";
         let made = markdown(Language::English, document);
         let expected = format!(
-            "# A\n\nSee [C2P](/docs/en/c2p.md#el-código), [start](/docs/en{}), [es](/docs/es/card.md), [x](/docs), \
+            "# A\n\nSee [C2P](/docs/en/c2p.md#el-código), [start](/docs/en{}), [es](/docs/es/card.md), [x](/docs?lang=en), \
             `[a](card.md)`\n![p](/docs/images/p.svg) [c2p.md](/docs/en/c2p.md)\n\n```md\n[a](card.md)\n```\n",
             ".md"
         );

@@ -150,6 +150,7 @@ pub fn address(language: Language, target: &str, form: Form) -> String {
     let path = match file.strip_suffix(".md") {
         Some(super::contents::INDEX) => format!("/docs/{}{ending}", language.code()),
         Some(name) => format!("/docs/{}/{name}{ending}", language.code()),
+        None if file == "/docs" => format!("/docs?lang={}", language.code()),
         None => file.replacen("../images/", "/docs/images/", 1),
     };
     anchor.map_or_else(|| path.clone(), |at| format!("{path}#{at}"))

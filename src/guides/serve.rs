@@ -48,7 +48,7 @@ pub struct Guides<M> {
     pub(crate) values: [M; 9],
     test_key: Option<String>,
     sites: [OnceLock<Option<Site>>; 2],
-    files: [File; 14],
+    files: [File; 21],
     lists: [OnceLock<Made>; 2],
     /// The pages that are made when they are first asked for, of as many names as there are.
     rare: RwLock<HashMap<Name, Made>>,
@@ -295,6 +295,13 @@ impl<M> Guides<M> {
                 asset!(4, "images/consola-aprobaciones.png", "image/png", "../../docs/"),
                 asset!(4, "images/consola-tasas.png", "image/png", "../../docs/"),
                 asset!(4, "images/consola-conciliacion.png", "image/png", "../../docs/"),
+                asset!(4, "images/portal-home.png", "image/png", "../../docs/"),
+                asset!(4, "images/portal-payment.png", "image/png", "../../docs/"),
+                asset!(4, "images/console-payment.png", "image/png", "../../docs/"),
+                asset!(4, "images/console-queues-phone.png", "image/png", "../../docs/"),
+                asset!(4, "images/console-approvals-phone.png", "image/png", "../../docs/"),
+                asset!(4, "images/console-rates-phone.png", "image/png", "../../docs/"),
+                asset!(4, "images/console-reconciliation-phone.png", "image/png", "../../docs/"),
             ],
         }
     }

@@ -6,6 +6,7 @@ use crate::http::respond::{HTML, JSON, Reply};
 use api::fields::{Invalid, read};
 use api::openapi::compact::compact;
 use api::openapi::kinds;
+use api::openapi::spanish::spanish;
 use api::problem::Problem;
 use api::query::{self, Query};
 use askama::Template;
@@ -52,15 +53,22 @@ struct File {
 
 pub struct Documents(Vec<File>);
 
-const DESCRIPTION: &str = "/openapi.json";
-/// The description without what a caller can do without.
-const COMPACT: &str = "/openapi.json?view=compact";
+/// The description, then without what a caller can do without; and both in Spanish.
+const DESCRIPTIONS: [&str; 4] = [
+    "/openapi.json",
+    "/openapi.json?view=compact",
+    "/openapi.json?lang=es",
+    "/openapi.json?view=compact&lang=es",
+];
 
 impl Documents {
     pub fn new(describe: fn() -> Vec<u8>) -> Documents {
+        let in_spanish = move || spanish(&describe()).unwrap_or_default();
         Documents(vec![
-            File::new(DESCRIPTION, JSON, describe),
-            File::new(COMPACT, JSON, move || compact(&describe()).unwrap_or_default()),
+            File::new(DESCRIPTIONS[0], JSON, describe),
+            File::new(DESCRIPTIONS[1], JSON, move || compact(&describe()).unwrap_or_default()),
+            File::new(DESCRIPTIONS[2], JSON, in_spanish),
+            File::new(DESCRIPTIONS[3], JSON, move || compact(&in_spanish()).unwrap_or_default()),
             File::new("/docs", HTML, || reference("", None).unwrap_or_default()),
             File::new("/docs/page.css", "text/css; charset=utf-8", || {
                 include_bytes!("documents/page.css").to_vec()
@@ -85,14 +93,14 @@ impl Documents {
         uri: &Uri,
         headers: &HeaderMap,
     ) -> Option<Result<(usize, Reply), Problem>> {
-        let is_compact =
-            if uri.path() == DESCRIPTION { query::read(uri.query(), asked_view) } else { Ok(false) };
-        let path = if matches!(is_compact, Ok(true)) { COMPACT } else { uri.path() };
+        let asked =
+            if uri.path() == DESCRIPTIONS[0] { query::read(uri.query(), asked_description) } else { Ok(0) };
+        let path = asked.as_ref().ok().filter(|at| **at > 0).map_or(uri.path(), |at| DESCRIPTIONS[*at]);
         let place = self.0.iter().position(|file| file.path == path)?;
         if !matches!(*method, Method::GET | Method::HEAD) {
             return Some(Err(Problem::method_not_allowed(ALLOW.into())));
         }
-        if let Err(unknown) = is_compact {
+        if let Err(unknown) = asked {
             return Some(Err(unknown.into()));
         }
         let file = &self.0[place];
@@ -101,8 +109,12 @@ impl Documents {
     }
 }
 
-fn asked_view(mut query: Query<'_>) -> Result<bool, Invalid> {
-    Ok(read!(query { optional view = "view", kinds::one_of([("compact", ())]); } => view.is_some()))
+/// Which of [`DESCRIPTIONS`].
+fn asked_description(mut query: Query<'_>) -> Result<usize, Invalid> {
+    Ok(read!(query {
+        optional view = "view", kinds::one_of([("compact", 1)]);
+        optional language = "lang", kinds::one_of([("en", 0), ("es", 2)]);
+    } => view.unwrap_or(0) + language.unwrap_or(0)))
 }
 
 impl File {
@@ -196,10 +208,17 @@ mod tests {
     }
 
     #[test]
-    fn the_description_takes_one_parameter() {
-        for (query, status) in
-            [("", 200), ("?view=compact", 200), ("?view=whole", 400), ("?viw=compact", 400)]
-        {
+    fn the_description_takes_two_parameters() {
+        for (query, status) in [
+            ("", 200),
+            ("?view=compact", 200),
+            ("?lang=en", 200),
+            ("?lang=es", 200),
+            ("?lang=es&view=compact", 200),
+            ("?view=whole", 400),
+            ("?viw=compact", 400),
+            ("?lang=fr", 400),
+        ] {
             let reply = ask(Method::GET, &format!("/openapi.json{query}")).expect("there");
             assert_eq!(reply.map_or_else(|problem| problem.status, |reply| reply.status), status, "{query}");
         }

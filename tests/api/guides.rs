@@ -81,7 +81,8 @@ fn every_link_of_the_guides_leads_somewhere() {
                 }
                 // Anchors of the reference are the names of operations.
                 (None, operation) => assert!(
-                    target == "/docs" && description.contains(&format!("\"operationId\":\"{operation}\"")),
+                    target == format!("/docs?lang={}", &path[6..8])
+                        && description.contains(&format!("\"operationId\":\"{operation}\"")),
                     "{path} links to {link}"
                 ),
             }

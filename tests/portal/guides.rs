@@ -92,3 +92,108 @@ fn a_telephone_has_the_contents_of_a_page_at_its_top_and_closed() {
     browser.goto(&format!("{}/docs/es/c2p", server.url()));
     browser.find("aside a");
 }
+
+/// What people look for in the reference, in English and in Spanish, and a call that they find.
+const SOUGHT: [(&str, &str, &str); 52] = [
+    ("refundCopPayment", "refund", "reintegro"),
+    ("refundCopPayment", "partial refund", "reembolso"),
+    ("refundCopPayment", "refnd", "devolusion"),
+    ("refundCopPayment", "how do I refund a payment?", "¿cómo hago un reembolso?"),
+    ("reversePayment", "reverse", "reverso"),
+    ("requestC2p", "cédula", "cédula"),
+    ("chargeDebit", "cedula", "CEDULA"),
+    ("listChargebacks", "chargeback", "contracargo"),
+    ("listChargebacks", "chargback", "contracrago"),
+    ("closeTestChargeback", "dispute", "disputa"),
+    ("createWebhook", "webhook", "notificación"),
+    ("rotateWebhookSecret", "signature", "firma"),
+    ("listDeliveries", "deliveries", "entregas"),
+    ("resendEvent", "resend", "reenviar"),
+    ("createPaymentLink", "payment link", "enlace de pago"),
+    ("createProduct", "product", "producto"),
+    ("createCheckoutSession", "checkout", "sesión de cobro"),
+    ("createCheckoutSession", "hosted page", "página de pago"),
+    ("createInstantPayout", "withdrawal", "retiro"),
+    ("giveChange", "change", "vuelto"),
+    ("startVerification", "micro-deposits", "microdepósitos"),
+    ("createPayoutBatch", "batch", "lote"),
+    ("registerMerchant", "seller", "vendedor"),
+    ("getBalance", "balance", "saldo"),
+    ("createConversion", "hold", "retención"),
+    ("listMovements", "movements", "movimientos"),
+    ("getStatement", "statement", "estado de cuenta"),
+    ("createConversionQuote", "quote", "cotización"),
+    ("createConversion", "conversion", "conversión"),
+    ("getLatestRate", "exchange rate", "tasa de cambio"),
+    ("getReceipt", "receipt", "comprobante"),
+    ("chargeCard", "card", "tarjeta"),
+    ("chargeDebit", "debit", "débito inmediato"),
+    ("verifyPagoMovil", "pago movil", "pago móvil"),
+    ("verifyPagoMovil", "transfer", "transferencia"),
+    ("createCopPayment", "pesos", "pesos"),
+    ("createCopPayment", "nequi", "nequi"),
+    ("createCryptoPayout", "wallet", "billetera"),
+    ("createDepositAddress", "deposit address", "dirección de depósito"),
+    ("createKey", "API key", "llave"),
+    ("revokeKey", "revoke", "revocar"),
+    ("createKey", "mandate", "mandato"),
+    ("approveCall", "approval", "aprobación"),
+    ("createKey", "agent", "agente"),
+    ("createKey", "scope", "permiso"),
+    ("moveTestClock", "test clock", "reloj"),
+    ("fundTestBalance", "test money", "dinero de prueba"),
+    ("getIdempotencyKey", "idempotency", "clave de idempotencia"),
+    ("listPayments", "by date", "por fecha"),
+    ("listBanks", "banks", "bancos"),
+    ("creditAccount", "bank account", "cuenta bancaria"),
+    ("getHealth", "health", "salud"),
+];
+
+#[test]
+fn the_reference_is_read_and_searched_in_both_languages() {
+    let server = Server::start();
+    let browser = Browser::open(DESKTOP);
+    let open = |address: &str| {
+        browser.goto(address);
+        browser.find("#content .operation");
+    };
+    for (code, other, title) in [("en", "es", "Charge a card"), ("es", "en", "Cobrar con tarjeta")] {
+        for (at, (width, dark)) in SCREENS.into_iter().enumerate() {
+            browser.screen(width, dark);
+            let operation = ["chargeCard", "createKey", "event-payment.completed"][at % 3];
+            open(&format!("{}/docs?lang={code}#{operation}", server.url()));
+            browser.find(&format!("[id='{operation}'][open] .inside"));
+            let wide = browser.script("return document.documentElement.scrollWidth > innerWidth");
+            assert_eq!(wide, false, "the reference is wider than {width}");
+            browser.assert_open_to_all();
+        }
+        assert_eq!(browser.script("return document.documentElement.lang"), code);
+        assert_eq!(browser.text("#chargeCard .what"), title);
+        // The other language has the same call before it.
+        let search = |word: &str| {
+            browser.script(&format!(
+                "const find = document.querySelector('#find'); find.value = {word:?};
+                 find.dispatchEvent(new Event('input'));
+                 return [...document.querySelectorAll('.operation:not([hidden])')].map((one) => one.id);"
+            ))
+        };
+        let all = search("").as_array().expect("a list").len();
+        for (operation, english, spanish) in SOUGHT {
+            let word = if code == "en" { english } else { spanish };
+            let found = search(word);
+            let found = found.as_array().expect("a list");
+            assert!(found.iter().any(|one| one == operation), "{word} finds {found:?}, not {operation}");
+            assert!(found.len() < all, "{word} finds everything");
+        }
+        open(&format!("{}/docs?lang={code}", server.url()));
+        browser.script("location.hash = 'chargeCard'");
+        browser.click("#language a");
+        browser.find("#chargeCard[open] .inside");
+        browser.wait_until(&format!("return document.documentElement.lang === '{other}'"));
+    }
+    browser.assert_at_home(&server.url());
+    // Operators have theirs in Spanish too.
+    open(&format!("{}/docs?lang=es#createTenant", server.admin_url()));
+    assert!(browser.text("h1").starts_with("Pasarela para operadores "), "{}", browser.text("h1"));
+    browser.assert_open_to_all();
+}

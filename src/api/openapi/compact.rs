@@ -4,9 +4,19 @@
 use serde_json::Value;
 
 const LEFT_OUT: [&str; 5] = ["example", "examples", "headers", "tags", "webhooks"];
-/// Members whose own members have names of the document's, which are not left out.
-const NAMED: [&str; 7] =
-    ["paths", "properties", "schemas", "parameters", "securitySchemes", "content", "responses"];
+/// Members whose own members have names of the document's, which are no keywords.
+pub(super) const NAMED: [&str; 10] = [
+    "paths",
+    "properties",
+    "schemas",
+    "parameters",
+    "securitySchemes",
+    "content",
+    "responses",
+    "examples",
+    "headers",
+    "webhooks",
+];
 
 /// The shorter form of a document, in JSON.
 pub fn compact(document: &[u8]) -> serde_json::Result<Vec<u8>> {

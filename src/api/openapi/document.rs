@@ -94,6 +94,9 @@ pub struct Document {
 /// The program's, as its SDKs have it.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
+/// What stands before the names of a table's columns.
+pub(super) const COLUMNS: &str = " Columns: ";
+
 pub struct Takes {
     pub members: Vec<(&'static str, Schema, bool)>,
     pub pages: bool,
@@ -433,7 +436,7 @@ fn show_answer(
 fn show_table(table: &Table) -> Vec<u8> {
     let columns: Vec<&str> = table.headings().collect();
     let about = format!(
-        "The whole list, without `limit` and `cursor`, as RFC 4180. Columns: {}.",
+        "The whole list, without `limit` and `cursor`, as RFC 4180.{COLUMNS}{}.",
         columns.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
     );
     Object::new()

@@ -5,7 +5,7 @@
 //!
 //! In reading order: `schema.rs` and `operation.rs` are the words to describe with, `values.rs`
 //! single values, `kinds.rs` those that bodies have, each with how it is read, `../codes.rs` the
-//! refusals; `document.rs` puts a document together. What describes only one resource does not belong
+//! refusals; `document.rs` puts a document together, `spanish.rs` says it in Spanish. What describes only one resource does not belong
 //! here, and no resource is known: `../interface.rs` has the list of them. A row without a description
 //! does not pass the tests, nor does an example that does not fit its schema.
 
@@ -15,5 +15,6 @@ pub mod document;
 pub mod kinds;
 pub mod operation;
 pub mod schema;
+pub mod spanish;
 pub mod tools;
 pub mod values;

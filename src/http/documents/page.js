@@ -4,7 +4,7 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 const $ = (id) => document.getElementById(id);
 let api;
 
-/** The page's own words in Spanish; what the description says stays in its English. */
+/** The page's own words in Spanish; the description has its own. */
 const SPANISH = {
   'API reference': 'Referencia de la API', 'Skip to the content': 'Ir al contenido', Key: 'Llave', Token: 'Token', Find: 'Buscar', 'refund, cédula, path, code': 'reintegro, cédula, ruta, código', Operations: 'Operaciones',
   Reading: 'Leyendo', ' or ': ' o ', 'list of ': 'lista de ', 'one of ': 'uno de ', 'matches ': 'cumple con ', ' to ': ' a ', 'from ': 'desde ', 'up to ': 'hasta ', ' characters': ' caracteres', ' elements': ' elementos', 'default ': 'por defecto ',
@@ -16,6 +16,8 @@ const SPANISH = {
 const remembered = { get: () => { try { return sessionStorage.getItem('language'); } catch { return null; } }, set: (language) => { try { sessionStorage.setItem('language', language); } catch { /* storage is off: the address has it */ } } };
 /** The language that the address asks for, or an earlier page of this tab; then that of the guides before the page, which the server chose. */
 const language = [new URLSearchParams(location.search).get('lang'), remembered.get(), (document.querySelector('.guides') || {}).lang, navigator.language.slice(0, 2)].find((one) => one === 'es' || one === 'en') || 'en';
+/** The address of the description in that language. */
+const DESCRIPTION = language === 'es' ? '/openapi.json?lang=es' : '/openapi.json';
 const say = (text) => (language === 'es' && SPANISH[text]) || text;
 
 /** Says the words of the page's frame, and leads to the other language. */
@@ -29,7 +31,7 @@ function frame() {
   const other = language === 'es' ? 'en' : 'es';
   const here = new URL(location.href);
   here.searchParams.set('lang', other);
-  $('language').replaceChildren(h('a', { href: here.pathname + here.search + here.hash, lang: other, hreflang: other }, other === 'es' ? 'Español' : 'English'));
+  $('language').replaceChildren(h('a', { href: here.pathname + here.search, lang: other, hreflang: other, onclick: (event) => { event.currentTarget.hash = location.hash; } }, other === 'es' ? 'Español' : 'English'));
 }
 
 /** An element with attributes and children; text is never read as HTML. */
@@ -103,7 +105,7 @@ function members(schema, depth = 0) {
     const inner = depth < 6 ? members(member, depth + 1) : [];
     return h('div', { class: 'member' },
       h('dt', {}, h('code', {}, name), ' ', h('span', { class: 'kind' }, kind(member)), required.has(name) ? '' : h('span', { class: 'optional' }, say(' optional'))),
-      h('dd', {}, told.description ? h('span', { lang: 'en' }, inline(told.description)) : '', ' ', h('span', { class: 'limits' }, limits(told)),
+      h('dd', {}, told.description ? h('span', {}, inline(told.description)) : '', ' ', h('span', { class: 'limits' }, limits(told)),
         inner.flat(Infinity).length ? h('details', {}, h('summary', {}, say('members')), inner) : ''));
   });
   return [h('dl', { class: 'members' }, rows)];
@@ -270,8 +272,8 @@ function answers(operation) {
     const inner = content && !/^[45]/.test(status) ? members(content.schema) : [];
     const shown = content && status.startsWith('2') ? sample(content.schema) : undefined;
     return h('details', { class: 'response', open: status.startsWith('2') && status !== '202' && operation.responses['201'] === undefined ? true : undefined },
-      h('summary', {}, h('strong', { class: /^2/.test(status) ? 'good' : 'bad' }, status), ' ', h('span', { lang: 'en' }, inline(/^[45]/.test(status) ? told.description.split('\n').map((line) => (line.match(/`[^`]+`/) || [line])[0]).join(' ') : told.description))),
-      /^[45]/.test(status) ? h('div', { lang: 'en' }, prose(told.description)) : '',
+      h('summary', {}, h('strong', { class: /^2/.test(status) ? 'good' : 'bad' }, status), ' ', h('span', {}, inline(/^[45]/.test(status) ? told.description.split('\n').map((line) => (line.match(/`[^`]+`/) || [line])[0]).join(' ') : told.description))),
+      /^[45]/.test(status) ? h('div', {}, prose(told.description)) : '',
       inner.flat(Infinity).length ? inner : content && !/^[45]/.test(status) ? h('p', {}, kind(content.schema)) : '',
       shown !== undefined && shown !== null && shown !== '' ? h('details', {}, h('summary', {}, say('example')), h('pre', { tabindex: '0' }, pretty(shown))) : '');
   });
@@ -280,7 +282,7 @@ function answers(operation) {
 /** One operation; what is in it is made when it is opened. */
 function shown(path, method, item, operation) {
   const article = h('details', { class: 'operation', id: operation.operationId },
-    h('summary', {}, h('span', { class: `method ${method}` }, method.toUpperCase()), ' ', h('code', { class: 'path' }, path.split(/(?=\/)/).map((part) => [h('wbr'), part])), ' ', h('span', { class: 'what', lang: 'en' }, operation.summary)));
+    h('summary', {}, h('span', { class: `method ${method}` }, method.toUpperCase()), ' ', h('code', { class: 'path' }, path.split(/(?=\/)/).map((part) => [h('wbr'), part])), ' ', h('span', { class: 'what' }, operation.summary)));
   article.addEventListener('toggle', () => {
     if (!article.open || article.dataset.made) return;
     article.dataset.made = 'yes';
@@ -288,10 +290,10 @@ function shown(path, method, item, operation) {
     const content = operation.requestBody && operation.requestBody.content['application/json'];
     const told = parameters.filter((parameter) => parameter.name !== 'X-Request-Id');
     article.append(h('div', { class: 'inside' },
-      h('div', { class: 'told' }, h('div', { lang: 'en' }, prose(operation.description)),
+      h('div', { class: 'told' }, h('div', {}, prose(operation.description)),
         told.length ? [h('h3', {}, say('Parameters')), h('dl', { class: 'members' }, told.map((parameter) => h('div', { class: 'member' },
           h('dt', {}, h('code', {}, parameter.name), ' ', h('span', { class: 'kind' }, `${parameter.in}, ${kind(parameter.schema)}`), parameter.required ? '' : h('span', { class: 'optional' }, say(' optional'))),
-          h('dd', {}, h('span', { lang: 'en' }, inline(parameter.description || parameter.schema.description || '')), ' ', h('span', { class: 'limits' }, limits(parameter.schema.items || parameter.schema))))))] : '',
+          h('dd', {}, h('span', {}, inline(parameter.description || parameter.schema.description || '')), ' ', h('span', { class: 'limits' }, limits(parameter.schema.items || parameter.schema))))))] : '',
         content ? [h('h3', {}, say('Body')), members(content.schema)] : '',
         h('h3', {}, say('Responses')), answers(operation)),
       attempt(path, method, operation, told)));
@@ -320,7 +322,7 @@ function named(schema, depth = 0) {
 /** Everything that can be found by typing: path, name, summary, parameters, members of the body, codes. */
 function words({ path, method, item, operation }) {
   const content = operation.requestBody && operation.requestBody.content['application/json'];
-  const parameters = [...(operation.parameters || []), ...(item.parameters || [])].map(resolve).map((one) => `${one.name} ${one.description || ''}`);
+  const parameters = [...(operation.parameters || []), ...(item.parameters || [])].map(resolve).map((one) => `${one.name} ${one.description || one.schema.description || ''}`);
   return plain([method, path, operation.operationId, operation.summary, operation.description, ...operation.tags, ...parameters, content ? named(content.schema) : '', ...Object.values(operation.responses).map((response) => resolve(response).description)].join(' '));
 }
 
@@ -374,20 +376,20 @@ function show() {
   for (const tag of api.tags) {
     const mine = all.filter(({ operation }) => operation.tags[0] === tag.name);
     if (!mine.length) continue;
-    const id = `tag-${tag.name.toLowerCase().replace(/[^a-z0-9]+/g, '-')}`;
+    const id = `tag-${plain(tag.name).replace(/[^a-z0-9]+/g, '-')}`;
     const made = mine.map((one) => ({ words: words(one), element: shown(one.path, one.method, one.item, one.operation), one }));
-    const links = made.map(({ one }) => h('li', { lang: 'en' }, h('a', { href: `#${one.operation.operationId}` }, one.operation.summary)));
-    const section = h('section', { id, 'aria-labelledby': `${id}-heading` }, h('h2', { id: `${id}-heading`, lang: 'en' }, tag.name), h('div', { lang: 'en' }, prose(tag.description)), made.map(({ element }) => element));
-    const group = h('div', { class: 'group' }, h('a', { class: 'tag', href: `#${id}`, lang: 'en' }, tag.name), h('ul', {}, links));
+    const links = made.map(({ one }) => h('li', {}, h('a', { href: `#${one.operation.operationId}` }, one.operation.summary)));
+    const section = h('section', { id, 'aria-labelledby': `${id}-heading` }, h('h2', { id: `${id}-heading` }, tag.name), h('div', {}, prose(tag.description)), made.map(({ element }) => element));
+    const group = h('div', { class: 'group' }, h('a', { class: 'tag', href: `#${id}` }, tag.name), h('ul', {}, links));
     sections.push({ section, group, made, links });
     contents.push(group);
   }
   const webhooks = Object.entries(api.webhooks || {}).map(([name, item]) => h('details', { class: 'operation', id: `event-${name}` },
-    h('summary', {}, h('code', { class: 'path' }, name), ' ', h('span', { class: 'what', lang: 'en' }, item.post.summary)),
+    h('summary', {}, h('code', { class: 'path' }, name), ' ', h('span', { class: 'what' }, item.post.summary)),
     h('div', { class: 'inside' }, h('div', { class: 'told' }, members(item.post.requestBody.content['application/json'].schema)))));
   if (webhooks.length) contents.push(h('div', { class: 'group' }, h('a', { class: 'tag', href: '#webhooks' }, 'Webhooks')));
   $('contents').replaceChildren(...contents);
-  $('content').replaceChildren(h('section', { class: 'intro' }, h('div', { lang: 'en' }, prose(api.info.description)), h('p', {}, say('The document itself: '), h('a', { href: '/openapi.json' }, '/openapi.json'))),
+  $('content').replaceChildren(h('section', { class: 'intro' }, h('div', {}, prose(api.info.description)), h('p', {}, say('The document itself: '), h('a', { href: DESCRIPTION }, DESCRIPTION))),
     ...sections.map(({ section }) => section),
     webhooks.length ? h('section', { id: 'webhooks' }, h('h2', {}, 'Webhooks'), prose(say('What is sent to the endpoints that list the event. Verify `webhook-signature` over the raw body before anything else.')), webhooks) : '');
 
@@ -447,7 +449,7 @@ async function start() {
   $('settings').addEventListener('submit', (event) => event.preventDefault());
   window.addEventListener('hashchange', open);
   try {
-    const reply = await fetch('/openapi.json');
+    const reply = await fetch(DESCRIPTION);
     if (!reply.ok) throw new Error(`${say('the server answered')} ${reply.status}`);
     api = await reply.json();
   } catch (failure) {

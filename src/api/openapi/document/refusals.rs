@@ -45,11 +45,7 @@ pub(super) fn show_refusal(row: &Row, status: u16, codes: &[&'static str]) -> Ve
     if row.takes_key() && matches!(status, 409 | 410 | 422) {
         names.push(("Idempotent-Replayed", "IdempotentReplayed"));
     }
-    let line = |code: &&'static str| {
-        let said = words(status, code);
-        format!("- `{code}`: {}; {}", said.meaning, said.next)
-    };
-    let lines: Vec<String> = codes.iter().map(line).collect();
+    let lines: Vec<String> = codes.iter().map(|code| words(status, code).line(code)).collect();
     let mut examples = Object::with_capacity(1 << 10);
     for code in codes {
         let body = match row.errors {
