@@ -25,11 +25,14 @@ test:
 	@wal/rocksdb/build
 	@tests/run
 
-# ROUNDS rounds of faults on three etcd and three nodes under load (docs/operating.md, More than one machine).
+# ROUNDS rounds of faults on three etcd and three nodes under load, and an upgrade from the last release, which is built
+# once (docs/operating.md, More than one machine).
 cluster-test:
 	@.ci/prerequisites tests
 	@wal/rocksdb/build
 	ROUNDS=$(or $(ROUNDS),50) cargo test --release --locked --test cluster rounds -- --nocapture
+	PASARELA_BEFORE=$$(tests/cluster/last-release) && export PASARELA_BEFORE; \
+	  cargo test --release --locked --test cluster upgrading -- --nocapture
 
 # What a change must pass.
 ci:

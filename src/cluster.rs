@@ -27,7 +27,7 @@ mod standing_by;
 mod step_down;
 pub mod view;
 
-pub use admission::{ClusterError, check_directory, leave};
+pub use admission::{ClusterError, check_directory, check_stored, leave};
 pub use barrier::{Confirming, NotConfirmed};
 pub use etcd::EtcdError;
 pub use leading::HandedOver;
@@ -41,6 +41,7 @@ use crate::recovery::{Failed, at};
 use actors::Followed;
 use api::problem::Problem;
 use barrier::Barrier;
+use domain::codec;
 use domain::machine::Domain;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -124,6 +125,8 @@ impl Cluster {
         access: Option<&Secret>,
         watch: &dyn Fn(&wal::RocksStore, &Path),
     ) -> Result<(Cluster, oneshot::Receiver<Promoted>), ClusterError> {
+        // Until the others' word is read: what any of them may be able to read.
+        codec::write(codec::BEFORE);
         let (shared, quorum) = admission::prepare(config, Arc::new(Operators::new(access)))?;
         let shared = Arc::new(shared);
         let store = Arc::new(wal::RocksStore::open(

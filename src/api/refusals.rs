@@ -33,6 +33,7 @@ refusals! {
         Refusal::NotFound => Problem::not_found(),
         Refusal::Invalid { field, message } => Problem::invalid_field(*field, *message),
         Refusal::TenantMoved => Problem::tenant_moved(),
+        Refusal::UpgradeUnderWay => Problem::upgrade_under_way(),
         // Whoever asks reads again and repeats it, so that hardly anybody sees this.
         Refusal::ChangedMeanwhile => Problem::overloaded(1),
         Refusal::AmountOverflow => Problem::invalid_field("amount", "is more than a balance can hold"),

@@ -177,13 +177,15 @@ fn table(shown: &str) -> String {
     let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let mut table = comfy_table::Table::new();
     table.load_style(comfy_table::presets::UTF8_FULL_CONDENSED);
-    let columns = ["node", "role", "walSeq", "behind", "seenAt", "version"];
+    let columns = ["node", "role", "walSeq", "behind", "seenAt", "version", "reads"];
     table.set_header(columns);
     for node in shown["nodes"].as_array().into_iter().flatten() {
         table.add_row(columns.map(|column| text(&node[column])));
     }
     let leader = shown["leader"].as_str().map_or("nobody leads".to_owned(), |node| format!("leader {node}"));
-    let (epoch, agreed, bytes) =
-        (text(&shown["epoch"]), text(&shown["agreedSeq"]), text(&shown["windowBytes"]));
-    format!("{leader}, epoch {epoch}, agreed up to {agreed}, {bytes} bytes in etcd\n{table}\n")
+    let [epoch, agreed, bytes, stored] =
+        ["epoch", "agreedSeq", "windowBytes", "storedVersion"].map(|name| text(&shown[name]));
+    format!(
+        "{leader}, epoch {epoch}, agreed up to {agreed}, {bytes} bytes in etcd, stored version {stored}\n{table}\n"
+    )
 }

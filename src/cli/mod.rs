@@ -45,16 +45,18 @@ use crate::telemetry;
 use crate::webhooks::WebhooksError;
 use clap::{Args, CommandFactory, Parser};
 use clap_complete::Shell;
+use domain::codec::NEWEST;
 use domain::values::ids::Id;
 use std::fmt::Display;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::LazyLock;
 
 /// Payments gateway engine for Venezuela and Colombia.
 #[derive(Debug, Parser)]
-#[command(name = "pasarela", version, propagate_version = true, arg_required_else_help = true)]
+#[command(name = "pasarela", version = version(), propagate_version = true, arg_required_else_help = true)]
 #[command(after_help = "Examples:
   pasarela serve --config config.toml
   pasarela admin status
@@ -161,6 +163,13 @@ impl Failure {
             _ => ExitCode::FAILURE,
         }
     }
+}
+
+/// With the newest version of the stored format that this program writes.
+fn version() -> &'static str {
+    static VERSION: LazyLock<String> =
+        LazyLock::new(|| format!("{} stores {NEWEST}", env!("CARGO_PKG_VERSION")));
+    &VERSION
 }
 
 fn other(error: impl Display) -> Failure {

@@ -34,6 +34,7 @@ impl Serve {
         let config = self.settings.read(true)?;
         if config.cluster.is_on() {
             // Before anything is made in the directory.
+            cluster::check_stored(&config).map_err(StartupError::from)?;
             cluster::check_directory(&config).map_err(StartupError::from)?;
         } else {
             cluster::leave(&config.storage.path, self.take_over).map_err(StartupError::from)?;

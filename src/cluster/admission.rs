@@ -93,6 +93,16 @@ pub(super) fn must_be_active(data: &Path) -> Result<(), ClusterError> {
     }
 }
 
+/// Before the directory is touched: a program that cannot be a node of this cluster changes nothing. Without an answer of
+/// etcd that is found out later.
+pub fn check_stored(config: &Config) -> Result<(), ClusterError> {
+    match founded(&Etcd::new(&config.cluster)?, &Keys::new(&config.cluster.partition)) {
+        Ok(Some(founded)) => must_store(founded.stores),
+        Err(why @ LookError::Unknown) => Err(why.into()),
+        Ok(None) | Err(_) => Ok(()),
+    }
+}
+
 /// Before anything is made in it.
 pub fn check_directory(config: &Config) -> Result<Belongs, ClusterError> {
     let data = config.storage.path.as_path();
@@ -158,6 +168,7 @@ pub(super) fn prepare(
     let view = View {
         partition: cluster.partition.clone(),
         node: cluster.node.clone(),
+        stored_version: codec::BEFORE,
         waits_for: "catching up with the agreed log",
         ..View::default()
     };
@@ -231,6 +242,7 @@ pub(super) fn try_admit(shared: &Shared, local: Tip) -> Result<(), ClusterError>
         ))
     };
     let founded = founded(&*following.quorum, &following.keys)?.ok_or_else(not_founded)?;
+    must_store(founded.stores)?;
     if founded.fingerprint != settings.fingerprint {
         return Err(ClusterError::of(path, "mark.key is not the one that the cluster was founded with"));
     }
@@ -258,6 +270,27 @@ pub(super) fn try_admit(shared: &Shared, local: Tip) -> Result<(), ClusterError>
         Err(why) => Err(why.into()),
         Ok(seen) => is_name_free(shared, &seen),
     }
+}
+
+/// The version that records are written in.
+pub(super) fn stored(stores: Option<u8>) -> u8 {
+    stores.unwrap_or(codec::READABLE[0])
+}
+
+/// A program that does not read what the cluster stores could not follow, and one that cannot write it would lock the
+/// other nodes out.
+pub(super) fn must_store(stores: Option<u8>) -> Result<(), ClusterError> {
+    let (stored, own) = (stored(stores), env!("CARGO_PKG_VERSION"));
+    let advice = match stored {
+        codec::BEFORE..=codec::NEWEST => return Ok(()),
+        ..codec::BEFORE => "upgrade its nodes to a release between the two first",
+        _ => "upgrade this node",
+    };
+    Err(ClusterError::Refused(format!(
+        "the cluster stores version {stored} of the format, and pasarela {own} stores {} and {}: {advice}",
+        codec::BEFORE,
+        codec::NEWEST
+    )))
 }
 
 fn is_name_free(shared: &Shared, seen: &Seen) -> Result<(), ClusterError> {
@@ -304,6 +337,13 @@ fn place(data: &Path) -> Result<String, ClusterError> {
     let found = std::fs::metadata(data).map_err(at(data))?;
     let boot = std::fs::read_to_string(BOOT_ID).map_err(at(Path::new(BOOT_ID)))?;
     Ok(format!("{} {} {}", boot.trim(), found.dev(), found.ino()))
+}
+
+/// Whether every node that is known reads the newest version that this program writes. Words that are not readable were
+/// written by who knows which.
+pub(super) fn all_read_newest(seen: &Seen) -> bool {
+    let members = members(seen);
+    members.len() == seen.nodes.len() && members.iter().all(|member| member.format >= codec::NEWEST)
 }
 
 /// Words that are not readable were written by a later version.

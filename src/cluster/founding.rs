@@ -5,8 +5,9 @@ use super::directory::{Belongs, random_name};
 use super::etcd::Etcd;
 use super::view::now_ms;
 use crate::config::Config;
-use crate::recovery::at;
 use crate::recovery::directory::{self, CLUSTER_FILE, LOG_DIRECTORY};
+use crate::recovery::{Failed, at};
+use domain::codec;
 use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,11 +38,11 @@ pub fn init(config: &Config) -> Result<Done, ClusterError> {
         return Err(ClusterError::of(data, format_args!("{why}: {advice}")));
     }
     fs::create_dir_all(data).map_err(at(data))?;
-    let (fingerprint, tip) = open(config)?;
+    let (fingerprint, tip, _) = open(config)?;
     let cluster = random_name()?;
     // Written down before etcd has it: after a death in between `reseed` goes on.
     Belongs::new(&cluster, &config.cluster.partition)?.write(data)?;
-    let founding = Founded { fingerprint, id: cluster.clone() };
+    let founding = Founded { fingerprint, id: cluster.clone(), stores: Some(codec::NEWEST) };
     let made = insist(&etcd, &keys, &founding, &config.cluster.node, tip);
     // Another was faster; where it is unknown, `reseed` or `init` finds out.
     if matches!(made, Err(ClusterError::Agreed(LookError::Exists))) {
@@ -60,8 +61,8 @@ pub fn reseed(config: &Config) -> Result<Done, ClusterError> {
     let Some(belongs) = Belongs::read(data)?.filter(|belongs| !belongs.barred) else {
         return Err(ClusterError::of(data, NOT_MEMBER));
     };
-    let (fingerprint, tip) = open(config)?;
-    let founding = Founded { fingerprint, id: belongs.cluster.clone() };
+    let (fingerprint, tip, stores) = open(config)?;
+    let founding = Founded { fingerprint, id: belongs.cluster.clone(), stores };
     insist(&etcd, &keys, &founding, &config.cluster.node, tip)?;
     Ok(Done { cluster: belongs.cluster, tip })
 }
@@ -125,17 +126,22 @@ pub fn forget(config: &Config, node: &str) -> Result<(), ClusterError> {
     }
 }
 
-/// A running server has the log open.
-fn open(config: &Config) -> Result<(String, Tip), ClusterError> {
+/// With the version of the last record, if it is a later one than the first release's. A running server has the log
+/// open.
+fn open(config: &Config) -> Result<(String, Tip, Option<u8>), ClusterError> {
     let data = &config.storage.path;
     let key = directory::mark_key(data)?;
     // Nodes that join bring it along.
     directory::card_key(data, config.storage.card_key_file.as_deref())?;
     let store = RocksStore::open(data.join(LOG_DIRECTORY))?;
     let log = Log::<ReportTo>::open(Box::new(store), LogConfig::default())?;
-    let tip = log.reader().tip();
+    let reader = log.reader();
+    let tip = reader.tip();
+    // What the nodes had agreed on to write: some of them may not read more.
+    let last =
+        reader.record(tip.seq).map_err(Failed::from)?.and_then(|record| record.payload.first().copied());
     log.close();
-    Ok((directory::fingerprint(&key), tip))
+    Ok((directory::fingerprint(&key), tip, last.filter(|stores| *stores > codec::READABLE[0])))
 }
 
 pub(super) fn etcd(config: &Config) -> Result<(Etcd, Keys), ClusterError> {

@@ -177,6 +177,9 @@ shown! {
         number "walSeq" = view.wal_seq, count().about("The last record that is synced on this node.");
         number "agreedSeq" = view.agreed_seq, count().about("The last record that was agreed on.");
         number "windowBytes" = view.window_bytes, count().about("Bytes of the log in etcd.");
+        number "storedVersion" = u64::from(view.stored_version), count().about(
+            "The version of the stored format that records are written in. It is raised by itself once every node reads \
+             a later one.");
         list "nodes" = view.members.iter().map(|member| show_member(view, member)), list(named("ClusterNode"));
     }
 }
@@ -193,5 +196,7 @@ shown! {
         plain "seenAt" = Timestamp::from_unix_ms(member.seen_at_ms),
             instant().about("When it last said so, by its own clock.");
         text "version" = &member.version, text();
+        number "reads" = u64::from(member.format),
+            count().about("The newest version of the stored format that it reads and writes.");
     }
 }

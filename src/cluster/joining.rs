@@ -5,7 +5,7 @@
 //! directory has no log that is not a cluster's, and the same command goes on after a death at any
 //! step.
 
-use super::admission::{ClusterError, members, until_answered};
+use super::admission::{ClusterError, members, must_store, until_answered};
 use super::directory::Belongs;
 use super::seed::{self, COPYING, WHOLE};
 use super::view::now_ms;
@@ -121,6 +121,7 @@ impl Known {
                  one; nothing was copied"
             )));
         };
+        must_store(founded.stores)?;
         let following = Following::new(Arc::new(etcd), keys, node);
         let quorum = &*following.quorum;
         let seen = until_answered(quorum, founding::PATIENCE, || Ok(following.glance()?))?;

@@ -1,12 +1,13 @@
 //! The leader's threads: signs of life, what others say, the window in etcd, confirmations; and the
 //! planned switch to another node.
 
-use super::admission::members;
+use super::admission::{all_read_newest, members, stored};
 use super::step_down::{step_down, stop};
 use super::view::now_ms;
 use super::view::{BEHIND_MAX, Member, Role, View};
 use super::{Cluster, STOP, Shared};
 use api::problem::Problem;
+use domain::codec;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -17,6 +18,8 @@ use wal::cluster::{Epoch, Leader, Seen, Standing};
 const BEAT_EVERY: Duration = Duration::from_millis(100);
 /// Signs of life between two rounds of pruning.
 const PRUNE_EVERY: u64 = 10;
+/// Signs of life between two looks at what all nodes read.
+const RAISE_EVERY: u64 = 10;
 /// Signs of life between two compactions of etcd.
 const COMPACT_EVERY: u64 = 300;
 const PAGES_MAX: usize = 16;
@@ -88,6 +91,9 @@ fn beat(shared: &Arc<Shared>, leader: &Leader) {
                     pause = Duration::ZERO; // the others have waited for one
                 }
                 show(shared, &seen, wal_seq, is_open);
+                if is_open && count % RAISE_EVERY == 0 {
+                    raise(leader, &seen);
+                }
                 if count % PRUNE_EVERY == 0 {
                     prune(shared, leader, &seen, wal_seq);
                 }
@@ -107,12 +113,27 @@ fn beat(shared: &Arc<Shared>, leader: &Leader) {
     }
 }
 
+/// The version that records are written in, once every node reads the newest. This one writes it when it is seen in
+/// etcd, as the next leader would: so a death in between, or an answer that never comes, changes nothing.
+fn raise(leader: &Leader, seen: &Seen) {
+    if stored(seen.stores) < codec::NEWEST && all_read_newest(seen) {
+        tracing::info!(
+            to = codec::NEWEST,
+            "every node reads a later version of the stored format: raising it"
+        );
+        // It is tried again in a second.
+        let _ = leader.raise(seen, codec::NEWEST);
+    }
+}
+
 fn show(shared: &Shared, seen: &Seen, wal_seq: Seq, is_open: bool) {
+    codec::write(stored(seen.stores));
     shared.see(|view| {
         view.role = Role::Leader;
         view.wal_seq = wal_seq;
         view.agreed_seq = seen.tip.tip.seq.max(wal_seq);
         view.window_bytes = seen.window_bytes;
+        view.stored_version = stored(seen.stores);
         view.members = members(seen);
         view.read_at = Some(Instant::now());
         view.leader = is_open.then(|| view.node.clone());

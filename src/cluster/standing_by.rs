@@ -141,6 +141,7 @@ impl StandingBy {
     }
 
     fn seen(&mut self, seen: &Seen) -> Round {
+        codec::write(admission::stored(seen.stores));
         let is_silent = self.hears_silence(seen);
         let known = seen.batches.iter().take_while(|batch| is_known(batch)).count();
         match self.apply(&seen.batches[..known]) {
@@ -148,8 +149,8 @@ impl StandingBy {
             Err(FollowError::Diverged(why)) => return self.diverged(&why),
             Err(FollowError::Storage(why)) => self.end_badly(&why),
         }
-        if known < seen.batches.len() {
-            // A later version leads, and has written what this one cannot read.
+        if known < seen.batches.len() || is_beyond(seen) {
+            // A later version leads, and has written what this one cannot read, or is about to.
             if self.shared.views.borrow().held_up != Some(OUTDATED) {
                 tracing::error!("{OUTDATED}");
             }
@@ -210,6 +211,7 @@ impl StandingBy {
             view.wal_seq = wal_seq;
             view.agreed_seq = seen.tip.tip.seq;
             view.window_bytes = seen.window_bytes;
+            view.stored_version = admission::stored(seen.stores);
             view.members = members(seen);
             view.read_at = Some(Instant::now());
             // The sign of life of this node's own earlier process is nobody's.
@@ -234,6 +236,10 @@ impl StandingBy {
 
     /// The records after the local log are no longer in etcd: another node has them.
     fn renew(&mut self) -> Round {
+        // A copy would have what this program cannot read.
+        if self.shared.following.glance().is_ok_and(|seen| is_beyond(&seen)) {
+            return self.stay_behind(Some(OUTDATED));
+        }
         self.stay_behind(Some(COPYING));
         let view = self.shared.views.borrow().clone();
         match self.renewal.turn(&view, self.follower.tip) {
@@ -358,7 +364,7 @@ impl StandingBy {
                     return self.step_down("the log here is not the agreed one");
                 }
             };
-            if !seen.batches.iter().all(is_known) {
+            if !seen.batches.iter().all(is_known) || is_beyond(&seen) {
                 return self.step_down(OUTDATED);
             }
             if let Err(error) = self.apply(&seen.batches) {
@@ -402,6 +408,11 @@ enum Round {
 
 fn is_known(batch: &AgreedBatch) -> bool {
     batch.records.iter().all(|record| codec::versioned(&record.payload).is_ok())
+}
+
+/// Whether records may be written that this program cannot read.
+fn is_beyond(seen: &Seen) -> bool {
+    admission::stored(seen.stores) > codec::NEWEST
 }
 
 fn learn_operators(shared: &Shared, follower: &mut Follower<Domain>) -> Result<(), FollowError> {

@@ -74,6 +74,8 @@ pub struct View {
     pub wal_seq: Seq,
     pub agreed_seq: Seq,
     pub window_bytes: u64,
+    /// The version of the stored format that records are written in.
+    pub stored_version: u8,
     pub members: Vec<Member>,
     pub read_at: Option<Instant>,
     /// Why this node's log cannot go on.

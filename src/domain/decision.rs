@@ -275,7 +275,8 @@ pub trait Rules: Resource {
 }
 
 macro_rules! rules {
-    ($($number:literal $Kind:ident $file:ident::$State:ident = $byte:literal $name:literal $(Rules $rules:tt)?,)+) => {
+    ($($number:literal $Kind:ident $file:ident::$State:ident = $byte:literal $name:literal $(Rules $rules:tt)?
+        $(since $since:literal)?,)+) => {
         $($(impl Rules for crate::entities::$file::$State $rules)?)+
 
         impl Entity {

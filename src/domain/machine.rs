@@ -3,7 +3,7 @@
 //! command is handed to with the entity's state. The draft that it makes becomes a record here.
 
 use crate::cause::Cause;
-use crate::codec::{self, Undecodable};
+use crate::codec::{self, NEWEST, Undecodable, WRITTEN};
 use crate::decision::{Decided, Draft, Ruling, Turn};
 use crate::entities::Entity;
 use crate::entities::mandate_approval::Subject;
@@ -41,6 +41,7 @@ use crate::values::time::{Date, Timestamp};
 use actors::{Decision, Machine};
 use std::any::Any;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use wal::IndexOps;
 
 /// The state of the one kind of entity that a resource rules over, if there is one yet. An id that
@@ -408,23 +409,23 @@ impl Machine for Domain {
         let for_rules = if approved.is_none() { keep.clone() } else { None };
         let mut rules =
             Turn { now, seed: turn.seed, livemode, rails, holidays, keep: for_rules, mandate, approved };
+        // Replies from outside, prices, deadlines and answers may not be refused: they are about something that has
+        // happened.
+        let is_refusable = !matches!(
+            command,
+            Command::RailReply(_)
+                | Command::Found(..)
+                | Command::Resolve(_)
+                | Command::BookDeposits(_)
+                | Command::Market(_)
+                | Command::Begin
+                | Command::Deadline
+                | Command::Look
+                | Command::KeepAnswer(..)
+        );
         let ruling = match book {
             AnyBook::Platform(platform) => command.decide_platform(platform, entity, now),
             AnyBook::Tenant(tenant) => {
-                // Replies from outside, prices, deadlines and answers may not be refused: they are about something
-                // that has happened.
-                let is_refusable = !matches!(
-                    command,
-                    Command::RailReply(_)
-                        | Command::Found(..)
-                        | Command::Resolve(_)
-                        | Command::BookDeposits(_)
-                        | Command::Market(_)
-                        | Command::Begin
-                        | Command::Deadline
-                        | Command::Look
-                        | Command::KeepAnswer(..)
-                );
                 let has_moved = tenant.tenant_settings.moved_to.is_some();
                 // One that moved away decides nothing more, and what has happened changes nothing: whoever has the
                 // tenant now asks the bank.
@@ -458,7 +459,11 @@ impl Machine for Domain {
             }
         };
         rules.keep = keep;
-        self.complete(book, entity, ruling, audit, &rules, turn.ahead_ms)
+        let decision = self.complete(book, entity, ruling, audit, &rules, turn.ahead_ms);
+        match is_refusable && WRITTEN.load(Ordering::Relaxed) != NEWEST {
+            true => as_before(decision),
+            false => decision,
+        }
     }
 
     fn evolve(&self, book: &mut AnyBook, record: &Record, time_ms: i64) {
@@ -615,6 +620,21 @@ impl Machine for Domain {
 
     fn deadline(&self, _id: EntityId) -> KeyedCommand {
         Command::Deadline.into()
+    }
+}
+
+/// A decision that the version before the newest can say, for as long as no other is written: a node that does not read
+/// a record follows no further. What follows from something new is never refused: that was written before.
+#[cold]
+fn as_before(mut decision: Decision<Record, Refusal, Effect>) -> Decision<Record, Refusal, Effect> {
+    let Some(record) = &mut decision.record else { return decision };
+    // The release before does not say either whose key it was.
+    if let Some(entry) = &mut record.audit {
+        (entry.key, entry.agent) = (None, None);
+    }
+    match codec::is_sayable_before(&*record) {
+        true => decision,
+        false => Decision { record: None, refusal: Some(Refusal::UpgradeUnderWay), effects: Vec::new() },
     }
 }
 

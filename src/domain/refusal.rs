@@ -49,7 +49,9 @@ stored! {
         24 NoticeClaimed,
         /// What was decided on was changed after it was read: it is to be read again.
         25 ChangedMeanwhile,
-        26 Mandate(MandateRefusal),
+        26 Mandate(MandateRefusal) since 8,
+        /// A node of the cluster runs an earlier version, which could not read what would be written.
+        27 UpgradeUnderWay since 8,
     }
 }
 
@@ -71,6 +73,7 @@ impl Refusal {
             Refusal::NotFound
             | Refusal::Invalid { .. }
             | Refusal::TenantMoved
+            | Refusal::UpgradeUnderWay
             | Refusal::ChangedMeanwhile
             | Refusal::AmountOverflow
             | Refusal::RailNotConfigured
@@ -313,7 +316,7 @@ stored! {
             0 retry_after_seconds: u32,
         },
         /// The key that asks does not work any more, or lacks one of the scopes that it gives or needs.
-        5 KeyLacks { 0 scope: &'static str => known },
+        5 KeyLacks { 0 scope: &'static str => known } since 8,
     }
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -69,14 +69,14 @@ pub fn export(
             entries += 1;
             bytes += key.len() + value.len();
             if bytes >= BODY_BYTES {
-                blocks.put(ENTRIES, 0, &codec::encode(&part)).map_err(at(file))?;
+                blocks.put(ENTRIES, 0, &codec::encode_newest(&part)).map_err(at(file))?;
                 part.1.clear();
                 bytes = 0;
             }
             Ok(())
         })?;
         // The block is written for an empty store too, so that an import makes it again.
-        blocks.put(ENTRIES, 0, &codec::encode(&part)).map_err(at(file))?;
+        blocks.put(ENTRIES, 0, &codec::encode_newest(&part)).map_err(at(file))?;
     }
     let end = [&tip.seq.to_le_bytes()[..], &tip.hash, &entries.to_le_bytes()].concat();
     blocks.put(END, 0, &end).map_err(at(file))?;

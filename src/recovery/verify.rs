@@ -138,7 +138,7 @@ impl<'a> Replay<'a> {
 
     /// `None` if record `seq` removes the entry.
     fn expect(&mut self, seq: Seq, time_ms: i64, key: &[u8], value: Option<&[u8]>) -> Result<(), Failed> {
-        Ok(self.sort.put(&[&[INDEX], key].concat(), &codec::encode(&(seq, time_ms, value)))?)
+        Ok(self.sort.put(&[&[INDEX], key].concat(), &codec::encode_newest(&(seq, time_ms, value)))?)
     }
 
     /// The indexed state of each entity of the record, before it and after it.
@@ -152,7 +152,7 @@ impl<'a> Replay<'a> {
         for (n, (id, was, is)) in (0_u32..).zip(written.chain(removed)) {
             let (entity, seq) = (index::entity(stored.tenant, id), stored.seq.to_be_bytes());
             let key = [&[STATES], entity.as_slice(), &seq, &n.to_be_bytes()].concat();
-            self.sort.put(&key, &codec::encode(&(was, is)))?;
+            self.sort.put(&key, &codec::encode_newest(&(was, is)))?;
             self.verified.states += 1;
         }
         Ok(())

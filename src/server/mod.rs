@@ -709,7 +709,9 @@ async fn confirmed(
     match (confirming.await, reply) {
         (Ok(_), Ok(reply)) => Ok(reply),
         // The log failed because another machine leads. Of a read nothing was to be written.
-        (_, Err(problem)) if problem.code == Problem::storage_unavailable().code => Err(unconfirmed(arrival)),
+        (_, Err(problem)) if is_read(arrival) && problem.code == Problem::storage_unavailable().code => {
+            Err(Problem::no_leader())
+        }
         (Ok(_), Err(problem)) => Err(problem),
         (Err(_), Err(problem)) if problem.status == 503 => Err(problem),
         (Err(_), _) => Err(unconfirmed(arrival)),

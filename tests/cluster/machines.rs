@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -43,6 +43,8 @@ pub struct Machines {
     nodes: Vec<Option<Child>>,
     /// API, operators and peers of each node.
     ports: Vec<[u16; 3]>,
+    /// What each node runs.
+    programs: [PathBuf; 3],
 }
 
 /// Status, headers and body of an answer; `None` if there is none.
@@ -73,7 +75,9 @@ impl Machines {
         let wires: Vec<Vec<Wire>> = wires.collect();
         let peer_wires = ports.iter().map(|[_, _, peer]| Wire::to(*peer)).collect();
         let (etcd, nodes) = (vec![None, None, None], vec![None, None, None]);
-        let mut machines = Machines { _alone, directory, etcd, etcd_ports, wires, peer_wires, nodes, ports };
+        let programs = [(); 3].map(|()| PathBuf::from(env!("CARGO_BIN_EXE_pasarela")));
+        let mut machines =
+            Machines { _alone, directory, etcd, etcd_ports, wires, peer_wires, nodes, ports, programs };
         for n in 0..3 {
             machines.start_etcd(n);
             machines.configure(n, "");
@@ -184,9 +188,18 @@ impl Machines {
 
     /// A command of a node, which is not run yet.
     pub fn pasarela(&self, node: usize, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_pasarela"));
+        let mut command = Command::new(&self.programs[node]);
         command.args(arguments).arg("--config").arg(self.file(node));
         command
+    }
+
+    /// Has a node run another program from its next start on.
+    pub fn run_by(&mut self, node: usize, program: &Path) {
+        self.programs[node] = program.to_path_buf();
+    }
+
+    pub fn runs(&self, node: usize, program: &Path) -> bool {
+        self.programs[node] == program
     }
 
     /// Runs a command of a node to its end.

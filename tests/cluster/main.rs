@@ -20,6 +20,7 @@ mod streams;
 mod stuck;
 mod switching;
 mod taking_over;
+mod upgrading;
 
 use machines::{Machines, ok};
 use serde_json::{Value, json};

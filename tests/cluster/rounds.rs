@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 /// The rounds when nobody says how many: one for each fault that is told apart most.
 const ROUNDS: usize = 4;
 /// The callers that pay, and those that read.
-const CALLERS: (usize, usize) = (6, 2);
+pub const CALLERS: (usize, usize) = (6, 2);
 /// The time for which something is stopped or cut.
 const LASTS: Duration = Duration::from_secs(4);
 /// The time of undisturbed load before each fault.
@@ -149,7 +149,7 @@ fn rounds_of_faults_lose_nothing_and_double_nothing() {
 }
 
 /// Money, and a seller whom it can be paid to; the balance is what it is before any payout.
-fn prepare(machines: &Machines) -> (String, u64) {
+pub fn prepare(machines: &Machines) -> (String, u64) {
     let rate = json!({ "pair": "USD/VES", "source": "bcv", "side": "OFFICIAL", "price": "200.00" });
     let recorded = machines.operator(1, "POST", "/admin/rates", Some(&rate));
     assert_eq!(recorded.map(|(status, _)| status), Some(201));
@@ -271,7 +271,7 @@ fn epoch(machines: &Machines) -> Value {
 }
 
 /// The oracle.
-fn judge(machines: &Machines, history: &mut History, before: u64) {
+pub fn judge(machines: &Machines, history: &mut History, before: u64) {
     assert!(history.odd.is_empty(), "{:#?}", history.odd);
     let acknowledged: HashMap<&str, &str> =
         history.paid.iter().map(|paid| (paid.reference.as_str(), paid.id.as_str())).collect();

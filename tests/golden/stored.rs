@@ -5,7 +5,7 @@
 //! This file is a module of the crate `domain`, which knows no files, in its tests alone.
 
 use super::tests::Sampled;
-use super::{Decode, Encode, NEWEST};
+use super::{BEFORE, Decode, Encode, NEWEST, encode_as};
 use bincode::config::standard;
 use std::collections::BTreeMap;
 use std::fs;
@@ -30,14 +30,19 @@ struct Golden {
     layout: &'static str,
     /// The bytes that are written today, in hex.
     samples: Vec<String>,
+    /// The samples that are written for the version before the newest.
+    before: usize,
     /// Reads a line; returns how the same is written.
     read: fn(&str) -> String,
 }
 
 fn golden<L: Sampled + Encode + Decode<u8>>(resource: &'static str, layout: &'static str) -> Golden {
-    let samples = L::samples(&mut 0).iter().map(|sample| hex::encode(written(sample))).collect();
+    let all = L::samples(&mut 0);
+    let samples = all.iter().map(|sample| hex::encode(written(sample))).collect();
+    let is_written = |sample: &&L| encode_as::<L, { BEFORE as usize }>(sample).is_ok();
+    let before = all.iter().filter(is_written).count();
     let read = |line: &str| hex::encode(written(&read::<L>(&hex::decode(line).expect("hex"))));
-    Golden { resource, layout, samples, read }
+    Golden { resource, layout, samples, before, read }
 }
 
 macro_rules! goldens {
@@ -186,10 +191,36 @@ fn every_layout_has_the_bytes_that_it_always_had() {
             fs::write(path(resource), text).expect("a writable golden file");
         }
     }
-    for Golden { resource, layout, samples, read } in goldens {
+    for Golden { resource, layout, samples, read, .. } in goldens {
         let kept = lines(resource).remove(layout).unwrap_or_default();
         assert_eq!(samples, kept, "{layout} of {resource} is written otherwise, or has no golden");
         let written_again: Vec<String> = kept.iter().map(|line| read(line)).collect();
         assert_eq!(written_again, kept, "{layout} of {resource} is read otherwise");
+    }
+}
+
+/// `tests/golden/before.txt` has the version before the newest, and of each layout the lines that it has in
+/// `tests/golden/stored/` of the last release that wrote that version. A variant that came later says so (`since`): that
+/// release would take what it cannot read for damage.
+#[test]
+fn no_variant_that_the_version_before_does_not_know_is_written_in_it() {
+    let text = fs::read_to_string("../../tests/golden/before.txt").expect("a file");
+    let mut lines = text.lines();
+    assert_eq!(
+        lines.next().map(str::to_owned),
+        Some(BEFORE.to_string()),
+        "the release before stores another"
+    );
+    let counts: BTreeMap<(&str, &str), usize> = lines
+        .map(|line| match line.split(' ').collect::<Vec<_>>()[..] {
+            [resource, layout, count] => ((resource, layout), count.parse().expect("a count")),
+            _ => panic!("{line}"),
+        })
+        .collect();
+    assert!(counts.len() > 100, "{counts:?}");
+    for Golden { resource, layout, before, .. } in goldens() {
+        if let Some(count) = counts.get(&(resource, layout)) {
+            assert_eq!(before, *count, "{layout} of {resource}: a new variant needs its `since`");
+        }
     }
 }

@@ -188,7 +188,7 @@ fn canonical(new: &NewPayout, method: Option<Id>) -> Vec<u8> {
         receiver => receiver.clone(),
     };
     let (external_ref, amount, concept) = (new.external_ref.clone(), new.amount, new.concept.clone());
-    let mut bytes = codec::encode(&CanonicalItem { external_ref, receiver, amount, concept });
+    let mut bytes = codec::encode_newest(&CanonicalItem { external_ref, receiver, amount, concept });
     // A version of its own: these are only ever written and compared.
     bytes[0] = 1;
     bytes

@@ -91,6 +91,8 @@ problems! {
         "no machine of the cluster leads right now, so nothing was done; ask again after Retry-After";
     disk_nearly_full: 503, "storage_unavailable" after 30,
         "the disk of the server is nearly full, so nothing was done; ask again later";
+    upgrade_under_way: 503, "storage_unavailable" after 30,
+        "a machine of the cluster runs an earlier version, which does not know this yet, so nothing was done; ask again later";
     /// No proof of who calls, or one that opens nothing. `how` says where it belongs; whether what was
     /// sent is unknown, revoked or expired is not said.
     unauthorized(how: &'static str): 401, "unauthorized", how;

@@ -150,6 +150,7 @@ fn view_with(address: &str) -> View {
         wal_seq: 2,
         agreed_seq: 3,
         window_bytes: 0,
+        stored_version: domain::codec::NEWEST,
         members: vec![other],
         read_at: None,
         diverged: None,

@@ -8,9 +8,10 @@
 use bincode::config::{Config, Configuration, standard};
 use bincode::decode_from_slice_with_context;
 use bincode::enc::Encoder;
-use bincode::error::DecodeError;
+use bincode::error::{DecodeError, EncodeError};
 pub use bincode::{Decode, Encode};
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 #[cfg(test)]
@@ -24,6 +25,12 @@ pub(crate) mod tests;
 pub const READABLE: [u8; 2] = [7, 8];
 
 pub const NEWEST: u8 = READABLE[READABLE.len() - 1];
+
+/// The newest but one, which is written for as long as a node of the cluster reads no later one.
+pub const BEFORE: u8 = READABLE[READABLE.len() - 2];
+
+/// The version that this process writes: what several machines have agreed on, and on one machine the newest.
+pub static WRITTEN: AtomicU8 = AtomicU8::new(NEWEST);
 
 const CONFIG: Configuration = standard();
 
@@ -66,13 +73,27 @@ fn joined(versions: &[u8]) -> String {
     versions.iter().map(u8::to_string).collect::<Vec<_>>().join(" and ")
 }
 
-/// `value` as bytes of the newest version.
-pub fn encode<T: Encode>(value: &T) -> Vec<u8> {
+/// `value` as bytes of the version that is [`WRITTEN`]. What that cannot say is written as the newest: whoever reads
+/// what it came from reads that already.
+pub fn encode<T: Encode + Decode<u8>>(value: &T) -> Vec<u8> {
+    if WRITTEN.load(Ordering::Relaxed) != NEWEST
+        && let Some(bytes) = encode_all_of::<T, { BEFORE as usize }>(value)
+    {
+        return bytes;
+    }
     let mut bytes = Vec::with_capacity(512);
     bytes.push(NEWEST);
     match bincode::encode_into_std_write(value, &mut bytes, CONFIG) {
         Ok(_) => bytes,
-        // Writing to memory does not fail, and no layout refuses a value.
+        // Writing to memory does not fail, and the newest layout refuses no value.
+        Err(error) => unreachable!("a value could not be encoded: {error}"),
+    }
+}
+
+/// `value` as bytes of the newest version, of what this program alone reads.
+pub fn encode_newest<T: Encode>(value: &T) -> Vec<u8> {
+    match encode_as::<T, { NEWEST as usize }>(value) {
+        Ok(bytes) => bytes,
         Err(error) => unreachable!("a value could not be encoded: {error}"),
     }
 }
@@ -80,19 +101,34 @@ pub fn encode<T: Encode>(value: &T) -> Vec<u8> {
 /// `value` as bytes of the oldest version that says all of it. Releases that know that version write the same, so
 /// what they derive can be compared whichever of them is the newer one.
 pub fn encode_comparably<T: Encode + Decode<u8>>(value: &T) -> Vec<u8> {
-    let newest = encode(value);
-    let older: [fn(&T) -> Vec<u8>; READABLE.len() - 1] = [encode_as::<T, { READABLE[0] as usize }>];
-    let says_all = |bytes: &Vec<u8>| decode::<T>(bytes).is_ok_and(|read| encode(&read) == newest);
-    older.iter().map(|encode| encode(value)).find(says_all).unwrap_or(newest)
+    const { assert!(READABLE.len() == 2, "those between the oldest and the newest are to be tried too") };
+    encode_all_of::<T, { READABLE[0] as usize }>(value).unwrap_or_else(|| encode_newest(value))
 }
 
-/// Without what came after `VERSION`. An encoder has no context and heeds no limit, so the limit tells it the version.
-fn encode_as<T: Encode, const VERSION: usize>(value: &T) -> Vec<u8> {
-    let mut bytes = vec![VERSION as u8];
-    match bincode::encode_into_std_write(value, &mut bytes, CONFIG.with_limit::<VERSION>()) {
-        Ok(_) => bytes,
-        Err(error) => unreachable!("a value could not be encoded: {error}"),
-    }
+/// Has this process write `version` from here on, or as near to it as it can.
+pub fn write(version: u8) {
+    WRITTEN.store(version.clamp(BEFORE, NEWEST), Ordering::Relaxed);
+}
+
+/// Whether the version before the newest says all of `value`.
+pub fn is_sayable_before<T: Encode + Decode<u8>>(value: &T) -> bool {
+    encode_all_of::<T, { BEFORE as usize }>(value).is_some()
+}
+
+/// `None` if that version does not say all of it.
+fn encode_all_of<T: Encode + Decode<u8>, const VERSION: usize>(value: &T) -> Option<Vec<u8>> {
+    let bytes = encode_as::<T, VERSION>(value).ok()?;
+    let read = decode::<T>(&bytes).ok()?;
+    (encode_newest(&read) == encode_newest(value)).then_some(bytes)
+}
+
+/// Without the fields that came after `VERSION`; variants that did are refused. An encoder has no context and heeds no
+/// limit, so the limit tells it the version.
+fn encode_as<T: Encode, const VERSION: usize>(value: &T) -> Result<Vec<u8>, EncodeError> {
+    let mut bytes = Vec::with_capacity(512);
+    bytes.push(VERSION as u8);
+    bincode::encode_into_std_write(value, &mut bytes, CONFIG.with_limit::<VERSION>())?;
+    Ok(bytes)
 }
 
 /// Whether what came with this version is written.
@@ -133,6 +169,11 @@ fn within_bounds<T: Decode<u8>>(bytes: &[u8], version: u8) -> Result<(T, usize),
     }
 }
 
+/// Whether a variant that came with this version may be written.
+pub fn must_write<E: Encoder>(to: &E, since: usize) -> Result<(), EncodeError> {
+    if writes(to, since) { Ok(()) } else { Err(EncodeError::Other("the variant came later")) }
+}
+
 #[cold]
 pub fn no_variant(of: &str, tag: u32) -> DecodeError {
     DecodeError::OtherString(format!("variant {tag} of {of} is not known"))
@@ -154,6 +195,7 @@ pub const fn assert_dense(numbers: &[u32]) {
 ///
 /// - `7 name: Type = since 8 else value`: a field that came with version 8 of the format; older bytes have the value.
 /// - `1 name: Type => function`: what is read becomes what the function makes of it.
+/// - `5 Variant since 8`: a variant that came with version 8. A release that writes no later one than 7 does not know it.
 /// - `2 Variant "name"`, of every variant of an enum: it is [`named!`] too.
 macro_rules! stored {
     () => {};
@@ -200,18 +242,20 @@ macro_rules! stored {
     };
 
     ($(#[$about:meta])* $vis:vis enum $name:ident {
-        $($(#[$on:meta])* $tag:literal $variant:ident $(= $value:literal)? $text:literal),+ $(,)?
+        $($(#[$on:meta])* $tag:literal $variant:ident $(= $value:literal)? $text:literal $(since $since:literal)?),+
+        $(,)?
     } $($rest:tt)*) => {
         $crate::named! { @names $name $($variant $text)+ }
         crate::codec::stored! {
-            $(#[$about])* $vis enum $name { $($(#[$on])* $tag $variant $(= $value)?),+ }
+            $(#[$about])* $vis enum $name { $($(#[$on])* $tag $variant $(= $value)? $(since $since)?),+ }
             $($rest)*
         }
     };
 
     ($(#[$about:meta])* $vis:vis enum $name:ident {
         $($(#[$on:meta])* $tag:literal $variant:ident $(= $value:literal)? $(($first:ty $(, $second:ty)?))?
-            $({ $($(#[$of:meta])* $n:literal $field:ident: $part:ty $(=> $become:expr)?),+ $(,)? })?),+ $(,)?
+            $({ $($(#[$of:meta])* $n:literal $field:ident: $part:ty $(=> $become:expr)?),+ $(,)? })?
+            $(since $since:literal)?),+ $(,)?
     } $($rest:tt)*) => {
         $(#[$about])*
         $vis enum $name {
@@ -240,6 +284,7 @@ macro_rules! stored {
                 match self {
                     $($name::$variant $((crate::codec::bind!(first, $first) $(, crate::codec::bind!(second, $second))?))?
                         $({ $($field),+ })? => {
+                        $(crate::codec::must_write(to, $since)?;)?
                         <u32 as bincode::Encode>::encode(&$tag, to)?;
                         $(<$first as bincode::Encode>::encode(first, to)?;
                             $(<$second as bincode::Encode>::encode(second, to)?;)?)?

@@ -245,6 +245,24 @@ fn what_an_older_version_can_say_has_the_bytes_of_that_version() {
 }
 
 #[test]
+fn what_came_later_is_not_written_in_the_version_before() {
+    stored! {
+        #[derive(Debug, PartialEq)]
+        enum Grown {
+            0 Old,
+            1 New(u32) since 8,
+            2 Wide { 0 name: String } since 8,
+        }
+    }
+    assert_eq!(encode_as::<Grown, 7>(&Grown::Old).ok(), Some(vec![7, 0]));
+    for later in [Grown::New(1), Grown::Wide { name: "n".to_owned() }] {
+        assert!(!is_sayable_before(&later) && !is_sayable_before(&vec![Grown::Old, later]));
+    }
+    assert!(is_sayable_before(&vec![Grown::Old]));
+    assert_eq!(encode_comparably(&Grown::New(3)), [8, 1, 3]);
+}
+
+#[test]
 fn a_length_that_nothing_can_have_is_refused() {
     for length in [1 << 25, 1 << 40, 1 << 62, u64::MAX] {
         let bytes = list_of(length);

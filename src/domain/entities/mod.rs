@@ -52,11 +52,12 @@ macro_rules! id_of {
 }
 
 macro_rules! entity {
-    ($($number:literal $Kind:ident $file:ident::$State:ident = $byte:literal $name:literal $(Rules $rules:tt)?,)+) => {
+    ($($number:literal $Kind:ident $file:ident::$State:ident = $byte:literal $name:literal $(Rules $rules:tt)?
+        $(since $since:literal)?,)+) => {
         stored! {
             #[derive(Clone, Debug, PartialEq, Eq)]
             pub enum Entity {
-                $($number $Kind($file::$State)),+
+                $($number $Kind($file::$State) $(since $since)?),+
             }
         }
 

@@ -240,11 +240,11 @@ stored! {
             0 tenant: Arc<Tenant>,
             1 keys: Vec<Arc<ApiKey>>,
             2 opener: Opener,
-        },
+        } since 8,
         /// Instants at which such accounts were used, by their numbers.
-        11 TestAccountsUsed(Vec<(u32, Timestamp)>),
+        11 TestAccountsUsed(Vec<(u32, Timestamp)>) since 8,
         /// The account with this number, which nobody used for long.
-        12 TestAccountDeleted(u32),
+        12 TestAccountDeleted(u32) since 8,
     }
 }
 

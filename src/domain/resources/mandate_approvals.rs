@@ -80,7 +80,7 @@ impl Subject {
 
 impl Member {
     pub fn of(name: &'static str, value: &impl codec::Encode) -> Member {
-        Member { name, value: codec::encode(value) }
+        Member { name, value: codec::encode_newest(value) }
     }
 }
 

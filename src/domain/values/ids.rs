@@ -115,8 +115,8 @@ impl fmt::Display for Id {
 }
 
 /// The kinds of entities: the stored number, the name, the state, the byte in keys of the index (of a new one the next),
-/// the name that people read in the log; and `Rules {}` of what waits for nothing, and has no rules but those for its
-/// commands. `$with` is a macro that takes them.
+/// the name that people read in the log; `Rules {}` of what waits for nothing, and has no rules but those for its
+/// commands; and the version of the stored format that it came with. `$with` is a macro that takes them.
 macro_rules! each_kind {
     ($with:ident) => {
         $with! {
@@ -137,7 +137,7 @@ macro_rules! each_kind {
             14 Webhook webhook::Webhook = 11 "webhook",
             15 Notice notice::Notice = 18 "notice" Rules {},
             16 Approval approval::Approval = 19 "approval" Rules {},
-            17 MandateApproval mandate_approval::MandateApproval = 20 "mandate approval" Rules {},
+            17 MandateApproval mandate_approval::MandateApproval = 20 "mandate approval" Rules {} since 8,
         }
     };
 }
@@ -145,13 +145,14 @@ macro_rules! each_kind {
 pub(crate) use each_kind;
 
 macro_rules! kinds {
-    ($($number:literal $Kind:ident $file:ident::$State:ident = $byte:literal $name:literal $(Rules $rules:tt)?,)+) => {
+    ($($number:literal $Kind:ident $file:ident::$State:ident = $byte:literal $name:literal $(Rules $rules:tt)?
+        $(since $since:literal)?,)+) => {
         stored! {
             /// The kinds of entities, each with a list, a file and actors of its own.
             #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
             #[repr(u8)]
             pub enum Kind {
-                $($number $Kind = $byte $name),+
+                $($number $Kind = $byte $name $(since $since)?),+
             }
         }
 

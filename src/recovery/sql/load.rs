@@ -370,7 +370,7 @@ impl<'d> States<'d> {
             if !is_wanted && session.is_none() {
                 continue;
             }
-            let encoded = codec::encode(state);
+            let encoded = codec::encode_newest(state);
             if is_wanted {
                 let row = params![tenant, id.kind as u8, id.id.as_bytes(), encoded];
                 self.write.execute(row).map_err(failed)?;

@@ -6,6 +6,7 @@
 //! when an epoch is tried for, never who gets it.
 
 use super::batch::{self, AgreedBatch, Head};
+use super::founding::Founded;
 use super::keys::{AgreedTip, Epoch, Keys};
 use super::leader::Leader;
 use super::quorum::{Change, Compare, Pair, Quorum, Read, Transaction, TransactionOutcome, Unanswered};
@@ -25,6 +26,9 @@ pub struct Seen {
     pub beat: Vec<u8>,
     pub is_open: bool,
     pub window_bytes: u64,
+    /// The version in which records are written; `None`: that of the first release. The largest number stands for
+    /// words that this program cannot read.
+    pub stores: Option<u8>,
     pub batches: Vec<AgreedBatch>,
     pub nodes: Vec<Pair>,
 }
@@ -91,9 +95,10 @@ impl Following {
             Read::Key(keys.beat()),
             range(keys.batches_from(0), keys.batches_end(), 1, true),
             range(nodes_from, nodes_to, 0, false),
+            Read::Key(keys.founded()),
             next,
         ])?;
-        let [epoch, tip, beat, oldest, nodes, following] = <[Vec<Pair>; 6]>::try_from(read)
+        let [epoch, tip, beat, oldest, nodes, founded, following] = <[Vec<Pair>; 7]>::try_from(read)
             .map_err(|_| Damage::new(0, "etcd answered another question than was asked"))?;
         let (Some(epoch), Some(tip)) = (only(&epoch, Epoch::parse)?, only(&tip, AgreedTip::parse)?) else {
             return Err(LookError::NotFounded);
@@ -102,7 +107,11 @@ impl Following {
         let before = oldest.first().and_then(|(key, _)| keys.parse_batch(key));
         let window_bytes = before.map_or(0, |(_, before)| tip.bytes.saturating_sub(before));
         let is_open = serves(&beat, epoch.number);
-        Ok((Seen { epoch, tip, beat, is_open, window_bytes, batches: Vec::new(), nodes }, following))
+        let stores = founded.first().and_then(|(_, value)| {
+            let founded = Founded::parse(value);
+            founded.map_or(Some(u8::MAX), |founded| founded.stores)
+        });
+        Ok((Seen { epoch, tip, beat, is_open, window_bytes, stores, batches: Vec::new(), nodes }, following))
     }
 
     fn batches(&self, local: Tip, agreed: Tip, following: Vec<Pair>) -> Result<Vec<AgreedBatch>, LookError> {

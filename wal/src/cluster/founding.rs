@@ -5,24 +5,36 @@ use super::keys::{AgreedTip, Epoch, Keys};
 use super::quorum::{Change, Compare, Quorum, Read, Transaction, TransactionOutcome};
 use crate::record::Tip;
 
-const FORMAT: &str = "1";
+/// What the first release founded. It refuses the other, and with it what that cluster stores.
+const FIRST: &str = "1";
+const FORMAT: &str = "2";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Founded {
     pub fingerprint: String,
     pub id: String,
+    /// The version in which records are written; `None`: that of the first release.
+    pub stores: Option<u8>,
 }
 
 impl Founded {
-    fn value(&self) -> Vec<u8> {
-        format!("{FORMAT} {} {}", self.fingerprint, self.id).into_bytes()
+    pub(crate) fn value(&self) -> Vec<u8> {
+        let Founded { fingerprint, id, stores } = self;
+        let value = match stores {
+            None => format!("{FIRST} {fingerprint} {id}"),
+            Some(stores) => format!("{FORMAT} {fingerprint} {id} {stores}"),
+        };
+        value.into_bytes()
     }
 
-    fn parse(value: &[u8]) -> Option<Founded> {
-        let mut words = std::str::from_utf8(value).ok()?.split(' ');
-        let is_known = words.next() == Some(FORMAT);
-        let founded = Founded { fingerprint: words.next()?.to_owned(), id: words.next()?.to_owned() };
-        (is_known && words.next().is_none()).then_some(founded)
+    pub(crate) fn parse(value: &[u8]) -> Option<Founded> {
+        let words: Vec<&str> = std::str::from_utf8(value).ok()?.split(' ').collect();
+        let (fingerprint, id, stores) = match words[..] {
+            [FIRST, fingerprint, id] => (fingerprint, id, None),
+            [FORMAT, fingerprint, id, stores] => (fingerprint, id, Some(stores.parse().ok()?)),
+            _ => return None,
+        };
+        Some(Founded { fingerprint: fingerprint.to_owned(), id: id.to_owned(), stores })
     }
 }
 

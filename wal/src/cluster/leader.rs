@@ -4,6 +4,8 @@
 
 use super::agreement::{Agreed, Agreement, Proposal};
 use super::batch::Packer;
+use super::following::Seen;
+use super::founding::Founded;
 use super::keys::{AgreedTip, Epoch, Keys};
 use super::quorum::{Change, Compare, Pair, Quorum, Read, Transaction, TransactionOutcome, Unanswered};
 use crate::Seq;
@@ -104,6 +106,21 @@ impl Leader {
         self.change(then)
     }
 
+    /// Has records be written in this version from here on, if each node says of itself what was `seen`. Asked again
+    /// it changes nothing.
+    pub fn raise(&self, seen: &Seen, stores: u8) -> Result<Standing, Unanswered> {
+        let key = self.keys.founded();
+        let read = self.quorum.read(&[Read::Key(key.clone())])?.into_iter().flatten().next();
+        let Some((_, value)) = read else { return Ok(Standing::Ours) };
+        let Some(founded) = Founded::parse(&value).filter(|founded| founded.stores < Some(stores)) else {
+            return Ok(Standing::Ours);
+        };
+        let mut compare = vec![Compare::Is(key.clone(), value)];
+        compare.extend(seen.nodes.iter().map(|(node, said)| Compare::Is(node.clone(), said.clone())));
+        let raised = Founded { stores: Some(stores), ..founded };
+        self.change_if(compare, vec![Change::Put(key, raised.value())])
+    }
+
     /// Hands the log to another node: from here on this one cannot append.
     pub fn appoint(&self, node: &str) -> Result<Standing, Unanswered> {
         let next = Epoch {
@@ -141,8 +158,13 @@ impl Leader {
     }
 
     fn change(&self, then: Vec<Change>) -> Result<Standing, Unanswered> {
-        let transaction =
-            Transaction { compare: vec![self.ours()], then, otherwise: vec![Read::Key(self.keys.epoch())] };
+        self.change_if(Vec::new(), then)
+    }
+
+    /// Nothing is done where one of `compare` is not so; whether the epoch is ours is answered then too.
+    fn change_if(&self, mut compare: Vec<Compare>, then: Vec<Change>) -> Result<Standing, Unanswered> {
+        compare.push(self.ours());
+        let transaction = Transaction { compare, then, otherwise: vec![Read::Key(self.keys.epoch())] };
         let number = self.questions.next();
         match self.quorum.transact(&transaction)? {
             TransactionOutcome::Done => {

@@ -14,9 +14,13 @@
 //! ```text
 //! key             value
 //!
-//! founded         FORMAT FINGERPRINT ID   made once, by the founder: the format, which is 1; the
+//! founded         FORMAT FINGERPRINT ID STORES
+//!                                         made once, by the founder: the format, which is 2; the
 //!                                         fingerprint of the secret that all nodes share; a random
-//!                                         name of the cluster
+//!                                         name of the cluster; and the version in which records
+//!                                         are written, which a leader raises. In format 1 there is
+//!                                         no such version: it is that of the first release, whose
+//!                                         programs know no other format
 //! epoch           NUMBER NODE TOKEN       who may append; TOKEN is random for each taking, and "-"
 //!                                         for a node that was appointed; NODE is "*" where that
 //!                                         is anybody

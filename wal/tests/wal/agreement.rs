@@ -15,7 +15,7 @@ use wal::{Config, Log, Stepper, Tip};
 const PATIENCE: Patience = Patience { total: Duration::from_millis(2_500), pause: Duration::from_millis(50) };
 
 fn founding() -> Founded {
-    Founded { fingerprint: "f".to_owned(), id: "i".to_owned() }
+    Founded { fingerprint: "f".to_owned(), id: "i".to_owned(), stores: None }
 }
 
 fn following(quorum: &MemoryQuorum, node: &str) -> Following {
@@ -285,4 +285,30 @@ fn after_an_agreement_that_was_held_up_nobody_is_waited_for_longer_than_a_moment
         Ok(true),
         "the one that is missing is waited for"
     );
+}
+
+#[test]
+fn the_version_of_records_is_raised_by_the_leader_alone_and_while_no_node_says_otherwise() {
+    let quorum = MemoryQuorum::new();
+    let keys = Keys::new("main");
+    found(&quorum, &keys, &founding(), "a", 1, Tip::default()).expect("there is none yet");
+    let (a, b) = (following(&quorum, "a"), following(&quorum, "b"));
+    let stores = || a.glance().expect("it answers").stores;
+    let first =
+        a.take(&a.glance().expect("it answers"), "t1").expect("it answers").expect("nobody else tries");
+    b.note(b"reads 8".to_vec()).expect("it answers");
+    let seen = a.glance().expect("it answers");
+    // It is an earlier program again before the leader has said so.
+    b.note(b"reads 7".to_vec()).expect("it answers");
+    assert_eq!((first.raise(&seen, 8), stores()), (Ok(Standing::Ours), None));
+    b.note(b"reads 8".to_vec()).expect("it answers");
+    let second =
+        b.take(&b.glance().expect("it answers"), "t2").expect("it answers").expect("nobody else tries");
+    let seen = a.glance().expect("it answers");
+    assert_eq!((first.raise(&seen, 8), stores()), (Ok(Standing::Lost), None));
+    for version in [8, 8, 7] {
+        assert_eq!((second.raise(&seen, version), stores()), (Ok(Standing::Ours), Some(8)));
+    }
+    let founded = wal::cluster::founded(&quorum, &keys).expect("it answers").expect("it is there");
+    assert_eq!(founded, Founded { stores: Some(8), ..founding() });
 }

@@ -62,6 +62,7 @@ fn every_constructor_has_its_status_and_code() {
         (Problem::no_leader(), 503, "no_leader"),
         (Problem::window_full(), 503, "storage_unavailable"),
         (Problem::disk_nearly_full(), 503, "storage_unavailable"),
+        (Problem::upgrade_under_way(), 503, "storage_unavailable"),
     ];
     for (problem, status, code) in table {
         assert_eq!((problem.status, problem.code), (status, code));
