@@ -60,9 +60,10 @@ pub async fn carry_out(
     // No record says what a batch that is known was answered: its payouts are read, and the bytes are kept.
     let (is_given, (keep, repeated)) = match (&mut consent, known) {
         (Some(Consent::Given(given)), first) => {
-            let body =
-                first.map(|first| read(&services, tenant, first, &ReadBudget::unbounded())).transpose()?;
-            given.known = body.flatten().map(|body| KnownAnswer { body, show: show_approved });
+            if let (Some(first), Some(_)) = (first, &keep) {
+                let body = read(&services, tenant, first, &ReadBudget::unbounded())?;
+                given.known = body.map(|body| KnownAnswer { body, show: show_approved });
+            }
             (true, (keep, None))
         }
         (_, Some(_)) => (false, (None, keep)),
