@@ -60,7 +60,7 @@ soak:
 release:
 	@.ci/prerequisites
 	pgo/cargo build --profile dist --locked --bin pasarela
-	@pgo/found "$(CARGO_TARGET_DIR)/dist/pasarela"
+	@pgo/found "$(CARGO_TARGET_DIR)/dist/pasarela" $(PROFILE_LEAST)
 	@deploy/strip "$(CARGO_TARGET_DIR)/dist/pasarela"
 
 # A Debian package of that, in $(CARGO_TARGET_DIR)/debian.
@@ -89,7 +89,7 @@ release-all:
 	@deploy/release-all --check
 	@.ci/prerequisites
 	@.ci/tools cargo-deb cargo-cyclonedx >/dev/null
-	@$(MAKE) --no-print-directory release
+	@$(MAKE) --no-print-directory release PROFILE_LEAST=90
 	cargo build --release --locked --package sandbox
 	@deploy/release-all "$(CARGO_TARGET_DIR)/dist/pasarela" "$(CARGO_TARGET_DIR)/release/pasarela-sandbox" "$(CARGO_TARGET_DIR)"
 

@@ -44,8 +44,14 @@ fn the_routes() {
     let mut lines: Vec<String> = routes()
         .iter()
         .map(|route| {
-            let modes = if route.modes == Modes::TestOnly { " (test mode only)" } else { "" };
-            format!("{} {} · {} · {}{modes}\n", route.path, route.method, route.scope.name(), route.operation)
+            let modes = if route.needs.modes == Modes::TestOnly { " (test mode only)" } else { "" };
+            format!(
+                "{} {} · {} · {}{modes}\n",
+                route.path,
+                route.method,
+                route.needs.scope.name(),
+                route.operation
+            )
         })
         .collect();
     lines.sort();

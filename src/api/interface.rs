@@ -2,7 +2,7 @@
 //! resource says of its own.
 
 use crate::openapi::document::{Access, Document, ErrorShape, Row};
-use crate::routes::{self, Modes, Route};
+use crate::routes::{self, Modes, Needs, Route};
 use crate::{public, reference, streams, testing};
 use hyper::Method;
 
@@ -11,7 +11,9 @@ const ABOUT: &str = include_str!("openapi/about.md");
 /// The description of all of it, with the rows of buyers, whose endpoints are their pages'.
 pub fn public(of_buyers: Vec<Row>) -> Document {
     let of_tenants = routes::routes().into_iter().map(
-        |Route { method, path, scope, modes, operation, endpoint, leads_money, .. }| {
+        |Route {
+             method, path, needs: Needs { scope, modes, leads_money, .. }, operation, endpoint, ..
+         }| {
             let access = Access::Key { scope: scope.name(), test_only: modes == Modes::TestOnly };
             let row = endpoint.described(method, path, operation, access);
             if !leads_money {

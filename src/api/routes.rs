@@ -5,17 +5,21 @@
 use crate::checkout::sessions;
 use crate::cop_payments::payouts as cop_payouts;
 use crate::csv::Table;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Caller, Endpoint};
 use crate::openapi::document::Chapter;
 use crate::payments::{c2p, cards, debits, methods, receipt, transfers};
 use crate::payouts::{batches, own_account};
+use crate::problem::Problem;
 use crate::products::links;
+use crate::refusals::problem;
 use crate::tenants::{approvals, keys, own};
 use crate::{
     balance, chargebacks, checkout, conversions, cop_payments, crypto, events, merchants, payments, payouts,
     products, public, reference, search, statements, streams, testing, webhooks,
 };
 use domain::platform::Scope;
+use domain::platform::settings::LiveStatus;
+use domain::refusal::MandateRefusal;
 use hyper::Method;
 use std::sync::Arc;
 
@@ -33,12 +37,59 @@ pub enum Agents {
     MovesMoney,
 }
 
+/// What a row asks of the key that calls it.
+#[derive(Clone, Copy)]
+pub struct Needs {
+    pub scope: Scope,
+    pub modes: Modes,
+    /// Whether the scope `read` is enough.
+    pub reads: bool,
+    /// Whether any key may call it: the endpoint looks at what it asks for.
+    pub is_for_any_key: bool,
+    /// Whether only a page can call it, for whoever is logged in.
+    pub is_for_pages: bool,
+    /// Whether it says to whose phone or account a payee's money goes: not for a key whose mandate names payees.
+    pub leads_money: bool,
+}
+
+impl Needs {
+    pub fn are_in_scopes(&self, caller: &Caller) -> bool {
+        let scopes = &caller.key.scopes;
+        scopes.allow(self.scope) || self.reads && scopes.allow(Scope::Read) || self.is_for_any_key
+    }
+
+    /// Live mode, test mode, scope, payees, in this order.
+    pub fn check(&self, caller: &Caller) -> Result<(), Problem> {
+        let of_tenant = &caller.tenant.tenant_settings;
+        // Reads are refused too: whoever reads here what went on elsewhere acts on what is over.
+        if of_tenant.moved_to.is_some() {
+            return Err(Problem::tenant_moved());
+        }
+        // Who waits for live mode may ask for it, and replace the key that it will be used with.
+        if caller.livemode() && of_tenant.live_status != LiveStatus::Active && !self.is_for_pages {
+            return Err(Problem::live_mode_not_activated());
+        }
+        if caller.livemode() && self.modes == Modes::TestOnly {
+            return Err(Problem::test_mode_only());
+        }
+        if !self.are_in_scopes(caller) {
+            return Err(Problem::scope_missing(self.scope.name()));
+        }
+        if self.leads_money
+            && let Some(mandate) = caller.key.details.mandate.as_deref()
+            && !mandate.payees.is_empty()
+        {
+            return Err(problem(&MandateRefusal::Payee.into()));
+        }
+        Ok(())
+    }
+}
+
 pub struct Route {
     pub method: Method,
     /// The row's path, with `:names`.
     pub path: &'static str,
-    pub scope: Scope,
-    pub modes: Modes,
+    pub needs: Needs,
     pub operation: &'static str,
     /// Whether its body has a card in it: nothing of it may stay in memory, nor be tried out by who
     /// has a backup.
@@ -54,15 +105,9 @@ pub struct Route {
     pub is_of_book: bool,
     /// Whether it tries a secret for which there are few tries. In live mode it is not rehearsed, as that would cost none.
     pub is_try: bool,
-    /// Whether only a page can call it, for whoever is logged in.
-    pub is_for_pages: bool,
     pub agents: Agents,
     /// Whether the platform's book decides on it.
     pub is_of_platform: bool,
-    /// Whether any key may call it: the endpoint looks at what it asks for.
-    pub is_for_any_key: bool,
-    /// Whether it says to whose phone or account a payee's money goes: not for a key whose mandate names payees.
-    pub leads_money: bool,
 }
 
 impl Route {
@@ -90,12 +135,12 @@ impl Route {
     }
 
     fn for_any_key(mut self) -> Route {
-        self.is_for_any_key = true;
+        self.needs.is_for_any_key = true;
         self
     }
 
     fn leading_money(mut self) -> Route {
-        self.leads_money = true;
+        self.needs.leads_money = true;
         self
     }
 
@@ -112,11 +157,18 @@ fn row(
     operation: &'static str,
     endpoint: Endpoint,
 ) -> Route {
+    let needs = Needs {
+        scope,
+        modes: Modes::Both,
+        reads: method == Method::GET && scope != Scope::Keys,
+        is_for_any_key: false,
+        is_for_pages: false,
+        leads_money: false,
+    };
     Route {
         method,
         path,
-        scope,
-        modes: Modes::Both,
+        needs,
         operation,
         has_card: false,
         endpoint,
@@ -124,11 +176,8 @@ fn row(
         table: None,
         is_of_book: false,
         is_try: false,
-        is_for_pages: false,
         agents: Agents::No,
         is_of_platform: false,
-        is_for_any_key: false,
-        leads_money: false,
     }
 }
 
@@ -140,15 +189,18 @@ fn test(
     endpoint: Endpoint,
 ) -> Route {
     let endpoint = Endpoint { chapter: testing::CHAPTER, ..endpoint };
-    Route { modes: Modes::TestOnly, ..row(method, path, scope, operation, endpoint) }
+    let mut row = row(method, path, scope, operation, endpoint);
+    row.needs.modes = Modes::TestOnly;
+    row
 }
 
 /// The rows of what a tenant does to its own account, on pages alone. They are a part of no description,
 /// and pass every check that the rows of the API pass.
 pub fn page_routes() -> [Route; 2] {
-    let page = |path, operation, endpoint| Route {
-        is_for_pages: true,
-        ..row(Method::POST, path, Scope::Manage, operation, endpoint).of_platform()
+    let page = |path, operation, endpoint| {
+        let mut row = row(Method::POST, path, Scope::Manage, operation, endpoint).of_platform();
+        row.needs.is_for_pages = true;
+        row
     };
     [
         page("/v1/pages/keys/rotate", "rotateOwnKey", own::ROTATE_KEY),

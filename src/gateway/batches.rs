@@ -4,23 +4,22 @@
 use crate::gateway::ask::{failure, timing};
 use crate::gateway::idempotency;
 use crate::gateway::services::Services;
-use crate::gateway::tenant_request::{PATIENCE, Shows, mandate_now, reply};
-use crate::http::respond::{Reply, RequestId, Trace};
+use crate::gateway::tenant_request::{Call, PATIENCE, Shows, reply};
+use crate::http::respond::{Reply, Trace};
 use crate::store::history::{self, Entities, Unreadable};
 use crate::store::read_budget::{ReadBudget, Stopped};
 use actors::Guard;
 use api::answer::{self, NoSecrets};
-use api::endpoint::Caller;
 use api::payouts::batches::{created, mark_as_first_written, show};
 use api::problem::Problem;
 use api::tenants::approvals::show_approved;
+use bytes::Bytes;
 use domain::cause::Cause;
 use domain::entities::Entity;
 use domain::entities::batch::{Batch, ItemEnd};
 use domain::index::Space;
 use domain::kept::KeepRef;
 use domain::machine::KeyedCommand;
-use domain::platform::Scope;
 use domain::resources::mandate_approvals::{Consent, KnownAnswer};
 use domain::resources::payouts::batch;
 use domain::resources::payouts::batch::NewBatch;
@@ -33,14 +32,13 @@ use std::sync::Arc;
 /// half answered.
 pub async fn carry_out(
     services: Arc<Services>,
-    (caller, scope): (Caller, Scope),
+    (call, path, body): (Call, Option<String>, Bytes),
     mut batch: Box<NewBatch>,
     (keep, mut consent): (Option<KeepRef>, Option<Consent>),
     (slot, key_held): (Option<Guard>, Option<Guard>),
-    request_id: RequestId,
 ) -> Result<Reply, Problem> {
     let (engine, reservations) = (&services.engine, &services.names.reservations);
-    let tenant = caller.tenant_key;
+    let tenant = call.caller.tenant_key;
     // First the batch's own name, then those of its items in their order: no two batches can wait
     // for each other.
     let mut names = vec![reservations.hold_name(tenant, Space::Batch, &batch.external_ref).await];
@@ -60,15 +58,20 @@ pub async fn carry_out(
     // No record says what a batch that is known was answered: its payouts are read, and the bytes are kept.
     let (is_given, (keep, repeated)) = match (&mut consent, known) {
         (Some(Consent::Given(given)), first) => {
-            let body =
-                first.map(|first| read(&services, tenant, first, &ReadBudget::unbounded())).transpose()?;
-            given.known = body.flatten().map(|body| KnownAnswer { body, show: show_approved });
+            if let (Some(first), Some(_)) = (first, &keep) {
+                let body = read(&services, tenant, first, &ReadBudget::unbounded())?;
+                given.known = body.map(|body| KnownAnswer { body, show: show_approved });
+            }
             (true, (keep, None))
         }
         (_, Some(_)) => (false, (None, keep)),
         (_, None) => (false, (keep, None)),
     };
-    let mandate = mandate_now(&services, (&caller, scope), consent.as_ref())?;
+    let mandate = call.mandate_now(&services, consent.as_ref())?;
+    let consent = match (consent, &mandate, &path) {
+        (None, Some(mandate), Some(path)) => call.consent(&services, mandate, (path, &body)),
+        (given, ..) => given,
+    };
     let command =
         KeyedCommand { command: batch::Command::Pay(batch).into(), keep, audit: None, mandate, consent };
     let until_record: Guard = Box::new((names, slot));
@@ -77,7 +80,7 @@ pub async fn carry_out(
     let performed = settled.performed.take();
     let entity = settled.entity.clone();
     let (Some(Entity::Batch(decided)), None) = (entity.as_deref(), &settled.refusal) else {
-        let refused = reply(&services, tenant, Shows::by(created), Ok(settled), &request_id)?;
+        let refused = reply(&services, tenant, Shows::by(created), Ok(settled), &call.request_id)?;
         if matches!(refused.status, 409 | 422) {
             idempotency::keep_answer(&services, tenant, repeated, (refused.status, &refused.body)).await?;
         }

@@ -7,7 +7,6 @@
 use crate::gateway::ask::failure;
 use crate::gateway::card_vault;
 use crate::gateway::names::NameOf;
-use crate::gateway::services::Services;
 use crate::gateway::tenant_request::TenantRequest;
 use crate::gateway::transfers;
 use crate::http::respond::Reply;
@@ -135,7 +134,7 @@ async fn attempt(
         }
     }
     if let Some(intent) = before.filter(|before| before.status == Status::Pending) {
-        let way = make_way(services, tenant, intent.id, &new).await;
+        let way = make_way(request, intent.id, &new).await;
         if !matches!(way, Ok(Passage::Free))
             && let Some(lent) = lent.take()
         {
@@ -164,7 +163,9 @@ async fn attempt(
 }
 
 /// Cancels an intent for another attempt, unless it was executed meanwhile or the attempt is refused.
-async fn make_way(services: &Services, tenant: u64, intent: Id, new: &NewCharge) -> Result<Passage, Problem> {
+async fn make_way(request: &TenantRequest<'_>, intent: Id, new: &NewCharge) -> Result<Passage, Problem> {
+    request.mandate_now()?;
+    let (services, tenant) = (request.services, request.caller.tenant_key);
     let ask = Command::from(payments::Command::MakeWay(Box::new(new.without_code()))).into();
     let id = EntityId::payment(intent);
     let settled = services.engine.ask_entity(tenant, id, false, ask, None, None).await.map_err(failure)?;

@@ -11,7 +11,7 @@ use crate::gateway::names::NameOf;
 use crate::gateway::services::{Pass, Services};
 use crate::gateway::streams::Turn;
 use crate::gateway::tenant_request::{
-    Kept, Shows, TenantEnvironment, TenantRequest, TenantSecrets, in_a_task,
+    Call, Kept, Shows, TenantEnvironment, TenantRequest, TenantSecrets, in_a_task,
 };
 use crate::gateway::waiting::Again;
 use crate::gateway::{
@@ -21,7 +21,7 @@ use crate::gateway::{
 use crate::http::accept;
 use crate::http::body::{Inbound, without_unexpected};
 use crate::http::listen::Arrival;
-use crate::http::respond::{Reply, RequestId, Trace};
+use crate::http::respond::{Reply, Trace};
 use crate::http::router::{Found, Lookup, Parameters, Router};
 use crate::store::history::{self, Stored};
 use crate::store::past_balance;
@@ -35,24 +35,23 @@ use api::payments::receipt::{FORMS, PAGE};
 use api::problem::{BadField, Problem};
 use api::records::{Records, Unread};
 use api::refusals;
-use api::routes::{Modes, Route, page_routes, routes};
+use api::routes::{Route, page_routes, routes};
 use api::search::sought::Sought;
 use api::statements::Ask;
 use api::tenants::approvals::APPROVE_OPERATION;
 use api::testing::RESET_OPERATION;
 use bytes::Bytes;
 use domain::entities::deposit_address::DepositAddress;
-use domain::entities::mandate_approval::{self, MandateApproval, WaitingCall};
+use domain::entities::mandate_approval::{self, MandateApproval};
 use domain::index::Space;
 use domain::ledger::Ledger;
 use domain::ledger::balance::Balance;
 use domain::ledger::book::Book;
 use domain::ledger::days::Line;
 use domain::machine::{Command, KeyedCommand};
-use domain::platform::settings::LiveStatus;
-use domain::platform::{Scope, hash_key};
+use domain::platform::hash_key;
 use domain::refusal::MandateRefusal;
-use domain::resources::mandate_approvals::{AskedBy, Consent};
+use domain::resources::mandate_approvals::Consent;
 use domain::resources::payments::c2p::NewIntent;
 use domain::resources::payments::charge::NewCharge;
 use domain::resources::payments::otp::NewOtp;
@@ -112,27 +111,24 @@ pub struct Prepared {
 
 #[derive(Clone)]
 struct Source {
-    caller: Caller,
+    call: Call,
     handler: Handler,
     parameters: Parameters,
     shows: Shows,
-    operation: &'static str,
-    scope: Scope,
-    request_id: RequestId,
+    has_card: bool,
 }
 
 impl Prepared {
     /// A call that is made again: its Idempotency-Key and its slot are those of who has it made.
     fn again(again: Again, by: &mut TenantRequest<'_>) -> Prepared {
         let Again { route, caller, parameters, body, consent } = again;
+        let Route { needs, operation, .. } = route;
         let source = Source {
-            caller,
+            call: Call { caller, needs, operation, request_id: by.request_id.clone() },
             handler: route.endpoint.handler,
             shows: Shows::of(route.endpoint.show, &parameters),
             parameters,
-            operation: route.operation,
-            scope: route.scope,
-            request_id: by.request_id.clone(),
+            has_card: route.has_card,
         };
         let (used, slot) = (by.used.take(), by.slot.take());
         let (body, unexpected) = (Bytes::from(body), Vec::new());
@@ -162,27 +158,7 @@ impl Gateway {
     /// Authenticates the caller: key, live mode, test mode, scope, in this order.
     pub fn caller(&self, arrival: &Arrival, route: &Route) -> Result<Caller, Problem> {
         let caller = self.recognise(arrival)?;
-        // Reads are refused too: whoever reads here what went on elsewhere acts on what is over.
-        if caller.tenant.tenant_settings.moved_to.is_some() {
-            return Err(Problem::tenant_moved());
-        }
-        // Who waits for live mode may ask for it, and replace the key that it will be used with.
-        let is_active = caller.tenant.tenant_settings.live_status == LiveStatus::Active;
-        if caller.livemode() && !is_active && !route.is_for_pages {
-            return Err(Problem::live_mode_not_activated());
-        }
-        if caller.livemode() && route.modes == Modes::TestOnly {
-            return Err(Problem::test_mode_only());
-        }
-        if !allows(&caller, route) {
-            return Err(Problem::scope_missing(route.scope.name()));
-        }
-        if route.leads_money
-            && let Some(mandate) = caller.key.details.mandate.as_deref()
-            && !mandate.payees.is_empty()
-        {
-            return Err(refusals::problem(&MandateRefusal::Payee.into()));
-        }
+        route.needs.check(&caller)?;
         Ok(caller)
     }
 
@@ -210,13 +186,6 @@ impl Gateway {
     pub fn recognise_key(&self, key: &str) -> Option<Caller> {
         self.services.callers.directory.recognise(&hash_key(key), self.services.now())
     }
-}
-
-/// Whether the scopes of the caller's key are enough for a row.
-pub fn allows(caller: &Caller, route: &Route) -> bool {
-    let scopes = &caller.key.scopes;
-    let reads = route.method == Method::GET && route.scope != Scope::Keys;
-    scopes.allow(route.scope) || reads && scopes.allow(Scope::Read) || route.is_for_any_key
 }
 
 /// The key that a request brings; none where it brings two: one may be a proxy's, and another account's.
@@ -284,14 +253,13 @@ impl Gateway {
                 }
             };
         }
+        let Route { needs, operation, .. } = *route;
         let source = Source {
-            caller,
+            call: Call { caller, needs, operation, request_id: asked.arrival.request_id.clone() },
             handler: route.endpoint.handler,
             parameters: mem::take(&mut asked.parameters),
             shows,
-            operation: route.operation,
-            scope: route.scope,
-            request_id: asked.arrival.request_id.clone(),
+            has_card: route.has_card,
         };
         let (body, unexpected) = (mem::take(&mut asked.body), mem::take(&mut asked.unexpected));
         let slot = asked.slot.take();
@@ -316,7 +284,7 @@ impl Gateway {
             let (gateway, source) = (gateway.clone(), source.clone());
             Box::pin(async move {
                 // Every page is like the first: a book in doubt is not shown.
-                if gateway.services.engine.is_halted(source.caller.tenant_key) {
+                if gateway.services.engine.is_halted(source.call.caller.tenant_key) {
                     return Err(failure(Failure::Halted));
                 }
                 let (body, unexpected) = (Bytes::new(), Vec::new());
@@ -337,15 +305,9 @@ impl Gateway {
         query: Option<&str>,
     ) -> Result<Reply, Problem> {
         let Prepared { source, body, unexpected, used, slot, given, pass: _pass } = work;
-        let Source { caller, handler, parameters, shows, operation, scope, request_id } = &source;
+        let Source { call, handler, parameters, shows, has_card } = &source;
+        let Call { caller, request_id, .. } = call;
         let Gateway { services, kept } = self;
-        let consent = match (given, arrival) {
-            (None, Some(arrival)) => {
-                let path = arrival.head.uri.path();
-                asked_by(services, caller, (*operation, path), &body, request_id)
-            }
-            (given, _) => given,
-        };
         let env = TenantEnvironment { services, tenant: caller.tenant_key, now: services.now() };
         let (banks, shows, names) = (services.banks.now(), *shows, Vec::new());
         let turn = match arrival {
@@ -355,41 +317,24 @@ impl Gateway {
         let server = &mut TenantRequest {
             services,
             kept,
+            call,
             caller,
-            scope: *scope,
             request_id,
             arrival,
+            // Of a card nothing stays.
+            body: if *has_card { Bytes::new() } else { body.clone() },
             used,
             shows,
             slot,
             names,
             turn,
-            consent,
+            consent: given,
         };
         let mut context =
             Context { caller, env: &env, banks: &banks, body, parameters, query, unexpected, server };
         let reply = handler(&mut context).await;
         if context.unexpected.is_empty() { reply } else { without_unexpected(reply, context.unexpected) }
     }
-}
-
-/// What is kept of a call whose key has a mandate that may want an approval for it.
-fn asked_by(
-    services: &Services,
-    caller: &Caller,
-    (operation, path): (&'static str, &str),
-    body: &Bytes,
-    request_id: &RequestId,
-) -> Option<Consent> {
-    caller.key.details.mandate.as_ref()?.approval_above.as_ref()?;
-    let call = WaitingCall {
-        operation: operation.into(),
-        path: path.into(),
-        body: body.to_vec(),
-        request_id: request_id.as_str().into(),
-    };
-    let asked = AskedBy { id: services.fresh_id(caller.tenant_key), key: caller.key.id, call };
-    Some(Consent::Ask(Box::new(asked)))
 }
 
 impl Server for TenantRequest<'_> {
@@ -462,12 +407,18 @@ impl Server for TenantRequest<'_> {
     fn send_c2p_code<'s>(&'s mut self, new: &'s mut NewIntent, known: Option<Id>) -> Later<'s, ()> {
         // A bank takes its time.
         self.slot = None;
-        Box::pin(otp::before_next_intent(self.services, self.caller.tenant_key, new, known))
+        Box::pin(async move {
+            self.mandate_now()?;
+            otp::before_next_intent(self.services, self.caller.tenant_key, new, known).await
+        })
     }
 
     fn send_debit_code<'s>(&'s mut self, new: &'s mut NewOtp) -> Later<'s, ()> {
         self.slot = None;
-        Box::pin(otp::before_debit(self.services, self.caller.tenant_key, new))
+        Box::pin(async move {
+            self.mandate_now()?;
+            otp::before_debit(self.services, self.caller.tenant_key, new).await
+        })
     }
 
     fn charge(&mut self, new: NewCharge, token: Option<CardToken>) -> Later<'_, Reply> {
@@ -485,11 +436,13 @@ impl Server for TenantRequest<'_> {
     }
 
     fn pay_batch(&mut self, batch: Box<NewBatch>) -> Later<'_, Reply> {
-        let (services, request_id) = (Arc::clone(self.services), self.request_id.clone());
+        let services = Arc::clone(self.services);
         let (keep, slot, held) = self.keep();
         let slot = self.telling(slot);
-        let (by, asked) = ((self.caller.clone(), self.scope), (keep, self.consent.take()));
-        in_a_task(batches::carry_out(services, by, batch, asked, (slot, held), request_id))
+        let path = self.arrival.map(|arrival| arrival.head.uri.path().to_owned());
+        let call = (self.call.clone(), path, mem::take(&mut self.body));
+        let asked = (keep, self.consent.take());
+        in_a_task(batches::carry_out(services, call, batch, asked, (slot, held)))
     }
 
     fn batch(&mut self, id: Id) -> Later<'_, Reply> {
@@ -705,9 +658,7 @@ impl Server for TenantRequest<'_> {
             }
             let (services, tenant, id) = (Arc::clone(self.services), self.caller.tenant_key, approval.id);
             let again = waiting::again(self, approval).await?;
-            if !allows(&again.caller, &again.route) {
-                return Err(Problem::scope_missing(again.route.scope.name()));
-            }
+            again.route.needs.check(&again.caller)?;
             let keep = self.used.as_ref().map(|used| used.keep.clone());
             let gateway = Gateway { services: Arc::clone(&services), kept: Arc::clone(self.kept) };
             let work = Prepared::again(again, self);

@@ -20,8 +20,7 @@ use api::writer::Object;
 use domain::index;
 use domain::kept::{KEPT_MS, KeepRef};
 use domain::machine::{Command, KeyedCommand};
-use domain::record::Kept;
-use domain::record::Record;
+use domain::record::{self, Kept, Record};
 use domain::values::ids::{Id, Mode, PLATFORM, is_live};
 use domain::values::time::Timestamp;
 use wal::{Reader, Seq};
@@ -226,6 +225,21 @@ pub fn is_kept(
 ) -> Result<bool, Unreadable> {
     let answers = find(services, Owner::Tenant(tenant), key, path)?;
     Ok(answers.iter().any(|answer| answer.kept.stands_at(now)))
+}
+
+/// Whether these bytes are what a tenant's key is answered.
+pub fn keeps(
+    services: &Services,
+    tenant: u64,
+    of: &KeepRef,
+    (status, body): (u16, &[u8]),
+) -> Result<bool, Unreadable> {
+    let answers = find(services, Owner::Tenant(tenant), &of.key, &of.path)?;
+    let is_same = |kept: &Kept| match &kept.answer {
+        record::Answer::Bytes(kept_status, bytes) => (*kept_status, &bytes[..]) == (status, body),
+        _ => false,
+    };
+    Ok(answers.iter().any(|answer| answer.kept.of.request_id == of.request_id && is_same(&answer.kept)))
 }
 
 pub fn under_way(

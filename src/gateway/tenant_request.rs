@@ -19,19 +19,22 @@ use api::checkout::sessions;
 use api::endpoint::{Caller, Environment, Later, Official, Target};
 use api::problem::Problem;
 use api::refusals::problem;
+use api::routes::Needs;
+use bytes::Bytes;
 use domain::cause::Cause;
 use domain::entities::Entity;
+use domain::entities::mandate_approval::WaitingCall;
 use domain::entities::webhook::Webhook;
 use domain::index::Space;
 use domain::kept::KeepRef;
 use domain::machine::Domain;
 use domain::machine::{Command, KeyedCommand};
+use domain::platform::ApiKey;
 use domain::platform::mandate::Mandate;
-use domain::platform::{ApiKey, Scope};
 use domain::rail::Service;
 use domain::record::{self, Answer, Record};
 use domain::refusal::{ApprovalRefusal, Refusal};
-use domain::resources::mandate_approvals::Consent;
+use domain::resources::mandate_approvals::{AskedBy, Consent};
 use domain::values::ids::{Id, Mode, is_live};
 use domain::values::money::{Currency, Rate, Usdt, Ves};
 use domain::values::time::Timestamp;
@@ -143,12 +146,13 @@ pub type Kept = Router<Option<Show>>;
 pub struct TenantRequest<'a> {
     pub services: &'a Arc<Services>,
     pub kept: &'a Arc<Kept>,
+    pub call: &'a Call,
     pub caller: &'a Caller,
-    /// What the key of the caller needs.
-    pub scope: Scope,
     pub request_id: &'a RequestId,
     /// The request as it came; none for the further pages of a list.
     pub arrival: Option<&'a Arrival>,
+    /// Until the command is sent, as it may have to wait.
+    pub body: Bytes,
     pub used: Option<KeyUse>,
     pub shows: Shows,
     /// The work slot, held until the first record is durable or, of a read, until the answer.
@@ -157,8 +161,57 @@ pub struct TenantRequest<'a> {
     pub names: Vec<Held>,
     /// That of a line of a stream.
     pub turn: Option<Turn>,
-    /// How it stands to approval, where the mandate of its key may want one.
+    /// Of a call that waited for an approval and has it.
     pub consent: Option<Consent>,
+}
+
+/// A call, as far as it is looked at again before its command is sent.
+#[derive(Clone)]
+pub struct Call {
+    pub caller: Caller,
+    pub needs: Needs,
+    pub operation: &'static str,
+    pub request_id: RequestId,
+}
+
+impl Call {
+    /// The mandate of its key as it is now: whoever waited for a name, a card or a bank may have a key that ended
+    /// meanwhile, or that may do less.
+    pub fn mandate_now(
+        &self,
+        services: &Services,
+        consent: Option<&Consent>,
+    ) -> Result<Option<Arc<Mandate>>, Problem> {
+        let directory = &services.callers.directory;
+        if directory.is_current(&self.caller, || services.now()) {
+            return Ok(self.caller.key.details.mandate.clone());
+        }
+        let caller = directory.recognise(&self.caller.key.hash, services.now());
+        let caller = caller.ok_or_else(|| match consent {
+            Some(Consent::Given(_)) => problem(&ApprovalRefusal::Expired.into()),
+            Some(Consent::Ask(_)) | None => Problem::unauthorized("the key ended while its call waited"),
+        })?;
+        self.needs.check(&caller)?;
+        Ok(caller.key.details.mandate.clone())
+    }
+
+    /// How it stands to approval, if its mandate may want one.
+    pub fn consent(
+        &self,
+        services: &Services,
+        mandate: &Mandate,
+        (path, body): (&str, &Bytes),
+    ) -> Option<Consent> {
+        mandate.approval_above.as_ref()?;
+        let call = WaitingCall {
+            operation: self.operation.into(),
+            path: path.into(),
+            body: body.to_vec(),
+            request_id: self.request_id.as_str().into(),
+        };
+        let id = services.fresh_id(self.caller.tenant_key);
+        Some(Consent::Ask(Box::new(AskedBy { id, key: self.caller.key.id, call })))
+    }
 }
 
 impl TenantRequest<'_> {
@@ -172,6 +225,11 @@ impl TenantRequest<'_> {
             Some(KeyUse { keep, held, .. }) => (Some(keep), until_record, Some(Box::new(held))),
             None => (None, until_record, None),
         }
+    }
+
+    /// Whether the call may still be done, and within which mandate.
+    pub fn mandate_now(&self) -> Result<Option<Arc<Mandate>>, Problem> {
+        self.call.mandate_now(self.services, self.consent.as_ref())
     }
 
     /// The guard until the first record, which also tells the stream of a line that it is there.
@@ -188,10 +246,17 @@ impl TenantRequest<'_> {
         command: Command,
         also: Option<Guard>,
     ) -> Result<CommandReply<Domain>, Problem> {
-        let mandate = mandate_now(self.services, (self.caller, self.scope), self.consent.as_ref())?;
+        let mandate = self.call.mandate_now(self.services, self.consent.as_ref())?;
+        let body = mem::take(&mut self.body);
+        let consent = match (self.consent.take(), &mandate, self.arrival) {
+            (None, Some(mandate), Some(arrival)) => {
+                self.call.consent(self.services, mandate, (arrival.head.uri.path(), &body))
+            }
+            (given, ..) => given,
+        };
         let (keep, until_record, key) = self.keep();
         let until_record = self.telling(until_record);
-        let command = KeyedCommand { command, keep, audit: None, mandate, consent: self.consent.take() };
+        let command = KeyedCommand { command, keep, audit: None, mandate, consent };
         let until_answer = match (key, also) {
             (Some(key), Some(also)) => Some(Box::new((key, also)) as Guard),
             (key, also) => key.or(also),
@@ -259,27 +324,6 @@ impl TenantRequest<'_> {
         } else {
             services.read_pool.read(services, tenant, read).await
         }
-    }
-}
-
-/// The mandate of a caller as it is when its command is sent: whoever waited for a name, a card or a bank may have a key
-/// that ended meanwhile, or that may do less.
-pub fn mandate_now(
-    services: &Services,
-    (caller, scope): (&Caller, Scope),
-    consent: Option<&Consent>,
-) -> Result<Option<Arc<Mandate>>, Problem> {
-    let directory = &services.callers.directory;
-    if directory.is_current(caller, || services.now()) {
-        return Ok(caller.key.details.mandate.clone());
-    }
-    let now = directory.recognise(&caller.key.hash, services.now()).ok_or_else(|| match consent {
-        Some(Consent::Given(_)) => problem(&ApprovalRefusal::Expired.into()),
-        Some(Consent::Ask(_)) | None => Problem::unauthorized("the key ended while its call waited"),
-    })?;
-    match now.key.scopes.allow(scope) {
-        true => Ok(now.key.details.mandate.clone()),
-        false => Err(Problem::scope_missing(scope.name())),
     }
 }
 

@@ -108,8 +108,13 @@ pub async fn answer(
         return Ok(reply);
     }
     let shown = show_approved(approval, &reply.body);
-    // The record of the call keeps what it answers before a bank has: it is told again as it was told.
-    idempotency::keep_answer(services, tenant, keep, (200, &shown)).await?;
+    // The record of the call keeps what it answers before a bank has: it is told again as it was told. Of what was known
+    // it keeps these bytes.
+    if let Some(keep) = keep
+        && !idempotency::keeps(services, tenant, &keep, (200, &shown))?
+    {
+        idempotency::keep_answer(services, tenant, Some(keep), (200, &shown)).await?;
+    }
     Ok(Reply::json(200, shown).trace(reply.trace))
 }
 

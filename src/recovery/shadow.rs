@@ -2,9 +2,9 @@
 //! The first record after which something differs is looked for in stretches, and then record by record. Memory holds
 //! one stretch's changes, whatever the other program writes.
 
-use super::states::{DERIVED, State, Stretch, Thing, states};
+use super::states::{State, Stretch, Thing, states};
 use super::{Failed, Progress};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
@@ -22,6 +22,7 @@ const LINES_WAITING: usize = 1_024;
 /// A program that says nothing for as long, and for many times as long as this one took so far, is silent.
 const SILENCE: Duration = Duration::from_secs(60);
 const SILENCE_TIMES: u32 = 20;
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 /// The program, and what it is given besides the stretch.
 pub struct Other {
@@ -36,6 +37,8 @@ pub struct Difference {
     /// None where a program has no line.
     pub ours: Option<String>,
     pub theirs: Option<String>,
+    /// The names of the parts that differ, where both programs say them.
+    pub parts: Vec<String>,
 }
 
 #[derive(Default)]
@@ -51,7 +54,7 @@ pub struct Compared {
 }
 
 pub fn shadow(reader: &Reader, other: &Other, from: Seq, progress: Progress<'_>) -> Result<Compared, Failed> {
-    let each = Stretch::to_end(reader, from, 1, true)?;
+    let each = Stretch::to_end(reader, from, 1, says_derived(other)?)?;
     let (to, count) = (each.to, each.to - from + 1);
     if count <= EACH_RECORD_UP_TO {
         return compare(reader, other, each, progress, |_| true);
@@ -93,20 +96,13 @@ fn compare(
     goes_on: impl Fn(&mut Compared) -> bool,
 ) -> Result<Compared, Failed> {
     let mut lines = Lines::of(other, stretch)?;
-    let mut first = lines.receive();
-    // Earlier programs do not know what follows from states.
-    if first.is_err() && lines.has_ended && !lines.has_spoken {
-        lines = Lines::of(other, Stretch { derived: false, ..stretch })?;
-        first = lines.receive();
-    }
     // Of a damaged log this program's own word comes first: it says where.
     let mut failed = None;
-    match first {
+    match lines.receive() {
         Ok(next) => lines.next = next,
         Err(why) => failed = Some(why),
     }
-    let stretch = Stretch { derived: lines.says_derived, ..stretch };
-    let mut compared = Compared { says_derived: lines.says_derived, ..Compared::default() };
+    let mut compared = Compared { says_derived: stretch.derived, ..Compared::default() };
     let mut is_whole = true;
     states(reader, stretch, progress, &mut |seq, ours| {
         if let Some(why) = failed.take() {
@@ -134,36 +130,52 @@ impl Compared {
     }
 
     fn add(&mut self, seq: Seq, ours: Vec<State>, lines: &mut Lines) -> Result<(), Failed> {
-        let mut missing: HashMap<Thing, String> = HashMap::with_capacity(ours.len());
-        for State { of, digest, .. } in ours {
-            self.kinds.entry(of.kind.clone()).or_default().0 += 1;
-            missing.insert(of, digest);
+        let mut missing: HashMap<Thing, State> = HashMap::with_capacity(ours.len());
+        for state in ours {
+            self.kinds.entry(state.of.kind.clone()).or_default().0 += 1;
+            missing.insert(state.of.clone(), state);
         }
-        let mut found = Vec::new();
-        while let Some(State { seq: at, of, digest }) = lines.next_up_to(seq)? {
-            let ours = if at == seq { missing.remove(&of) } else { None };
-            if ours.as_ref() != Some(&digest) {
-                self.kinds.entry(of.kind.clone()).or_default().1 += 1;
+        // Of states, and of what follows from them: many of the one leave room for the other.
+        let mut found = [Vec::new(), Vec::new()];
+        while let Some(theirs) = lines.next_up_to(seq)? {
+            let ours = if theirs.seq == seq { missing.remove(&theirs.of) } else { None };
+            if ours.as_ref().is_none_or(|ours| ours.digest != theirs.digest) {
+                self.kinds.entry(theirs.of.kind.clone()).or_default().1 += 1;
                 // The lines of others are not believed to be few.
+                let found = &mut found[usize::from(theirs.of.is_derived())];
                 if found.len() < LINES_WAITING {
-                    found.push(Difference { seq: at, of, ours, theirs: Some(digest) });
+                    found.push(Difference::between(ours, theirs));
                 }
             }
         }
-        for (of, digest) in missing {
+        for (of, State { digest, .. }) in missing {
             self.kinds.entry(of.kind.clone()).or_default().1 += 1;
-            found.push(Difference { seq, of, ours: Some(digest), theirs: None });
+            let one = &mut found[usize::from(of.is_derived())];
+            one.push(Difference { seq, of, ours: Some(digest), theirs: None, parts: Vec::new() });
         }
-        found.sort_by(|one, other| (one.seq, &one.of).cmp(&(other.seq, &other.of)));
-        let is_derived = |one: &Difference| DERIVED.contains(&one.of.kind.as_str());
-        let (derived, states): (Vec<Difference>, Vec<Difference>) = found.into_iter().partition(is_derived);
-        for (first, mut found) in [(&mut self.first, states), (&mut self.derived, derived)] {
+        for (first, mut found) in [&mut self.first, &mut self.derived].into_iter().zip(found) {
+            found.sort_by(|one, other| (one.seq, &one.of).cmp(&(other.seq, &other.of)));
             if let (true, Some(seq)) = (first.is_empty(), found.first().map(|one| one.seq)) {
                 found.retain(|difference| difference.seq == seq);
                 *first = found;
             }
         }
         Ok(())
+    }
+}
+
+impl Difference {
+    fn between(ours: Option<State>, theirs: State) -> Difference {
+        let State { seq, of, digest, parts: other } = theirs;
+        let mut parts = Vec::new();
+        if let Some(State { parts: own, .. }) = &ours
+            && !own.is_empty()
+            && !other.is_empty()
+        {
+            let names: BTreeSet<&String> = own.keys().chain(other.keys()).collect();
+            parts.extend(names.into_iter().filter(|name| own.get(*name) != other.get(*name)).cloned());
+        }
+        Difference { seq, of, ours: ours.map(|ours| ours.digest), theirs: Some(digest), parts }
     }
 }
 
@@ -177,8 +189,30 @@ struct Lines {
     last: Seq,
     has_ended: bool,
     has_spoken: bool,
-    says_derived: bool,
     began: Instant,
+}
+
+/// Whether the other program says what follows from states: earlier ones do not know the word.
+fn says_derived(other: &Other) -> Result<bool, Failed> {
+    let asked = Command::new(&other.program)
+        .args(["wal", "states", "--derived", "--help"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    let name = other.program.display();
+    let mut child = asked.map_err(|error| Failed::NotDone(format!("{name} cannot be run: {error}")))?;
+    let began = Instant::now();
+    while began.elapsed() < SILENCE {
+        match child.try_wait() {
+            Ok(Some(status)) => return Ok(status.success()),
+            Ok(None) => std::thread::sleep(LOOK_AGAIN),
+            Err(error) => return Err(Failed::NotDone(format!("{name} cannot be waited for: {error}"))),
+        }
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+    Err(Failed::NotDone(format!("{name} says nothing")))
 }
 
 impl Lines {
@@ -208,7 +242,6 @@ impl Lines {
             last,
             has_ended: false,
             has_spoken: false,
-            says_derived: stretch.derived,
             began: Instant::now(),
         })
     }

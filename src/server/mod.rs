@@ -208,7 +208,7 @@ impl Server {
     ) -> Server {
         let meters: Arc<Meters> = Arc::clone(&services.observed.meters);
         let is_told =
-            |endpoint: &Endpoint| !matches!(endpoint, Endpoint::Tenant(route) if route.is_for_pages);
+            |endpoint: &Endpoint| !matches!(endpoint, Endpoint::Tenant(route) if route.needs.is_for_pages);
         let mut told: Vec<_> = rows
             .iter()
             .filter(|(.., endpoint)| is_told(endpoint))
@@ -422,7 +422,7 @@ impl Server {
         match endpoint {
             // What only pages can call is named to nobody.
             Endpoint::Tenant(route)
-                if route.is_for_pages && arrival.head.extensions.get::<OnBehalf>().is_none() =>
+                if route.needs.is_for_pages && arrival.head.extensions.get::<OnBehalf>().is_none() =>
             {
                 Err(self.not_found(Audience::Tenant, arrival))
             }
@@ -523,7 +523,7 @@ impl Server {
 
     fn is_for_pages(&self, path: &str) -> bool {
         matches!(self.table.lookup(&Method::POST, path), Lookup::Found(found)
-            if matches!(&found.value.endpoint, Endpoint::Tenant(route) if route.is_for_pages))
+            if matches!(&found.value.endpoint, Endpoint::Tenant(route) if route.needs.is_for_pages))
     }
 
     fn not_found(&self, audience: Audience, arrival: &Arrival) -> Problem {

@@ -58,7 +58,7 @@ fn what_a_tenant_has_is_there_for_nobody_else() {
     ] {
         for route in routes().iter().filter(|route| names_something(route)) {
             let answer = ask(api, route, &estate.address(route.path));
-            if is_live && route.modes == Modes::TestOnly {
+            if is_live && route.needs.modes == Modes::TestOnly {
                 answer.refused(403, "test_mode_only");
             } else {
                 let missing = answer.status == 404;

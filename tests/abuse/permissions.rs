@@ -42,12 +42,12 @@ fn no_row_does_anything_without_its_scope() {
         let in_test = key(&server, &tenant, "test", &[scope.name()]);
         let in_live = key(&server, &tenant, "live", &[scope.name()]);
         // A GET is open to keys that may read, whatever else it is for, unless it is about keys.
-        let is_read = |route: &Route| route.method == Method::GET && route.scope != Scope::Keys;
-        let allows = |route: &Route| route.scope == scope || scope == Scope::Read && is_read(route);
+        let is_read = |route: &Route| route.method == Method::GET && route.needs.scope != Scope::Keys;
+        let allows = |route: &Route| route.needs.scope == scope || scope == Scope::Read && is_read(route);
         for route in routes().into_iter().filter(|route| !allows(route)) {
             ask(&in_test, &route.method, route.path).refused(403, "scope_missing");
             let live = ask(&in_live, &route.method, route.path);
-            match route.modes {
+            match route.needs.modes {
                 Modes::TestOnly => live.refused(403, "test_mode_only"),
                 Modes::Both => live.refused(403, "scope_missing"),
             };

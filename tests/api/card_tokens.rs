@@ -366,3 +366,23 @@ fn a_form_pays_by_card_and_never_shows_the_number_again() {
     assert_eq!(paid.status, 303, "{}", paid.text());
     assert_eq!(text(&of(&tenant, &made), "status"), "paid");
 }
+
+#[test]
+fn a_key_that_ends_while_it_charges_a_token_has_charged_it_or_left_it_good() {
+    let server = Server::shared();
+    for ms in 0..12 {
+        let tenant = server.tenant();
+        let token = Page::of(&server, &session(&tenant, json!({}))).token(json!({}));
+        let made = tenant.test.post("/v1/keys", &json!({})).expect(201);
+        let other = server.api(text(&made, "key"));
+        let charged = std::thread::scope(|scope| {
+            let charging =
+                scope.spawn(|| other.post("/v1/payments/vpos", &with_token(&token, &fresh("ending"))).status);
+            std::thread::sleep(std::time::Duration::from_millis(ms));
+            tenant.test.delete(&format!("/v1/keys/{}", text(&made, "keyId"))).expect(200);
+            charging.join().expect("no panic")
+        });
+        let next = tenant.test.post("/v1/payments/vpos", &with_token(&token, &fresh("after"))).status;
+        assert!([(201, 410), (401, 201)].contains(&(charged, next)), "{charged}, {next}");
+    }
+}

@@ -2,16 +2,17 @@
 
 use crate::credits::{account_body, credit_body};
 use crate::harness::check::{instant, list, race, stamp, text};
-use crate::harness::client::Api;
+use crate::harness::client::{Answer, Api};
 use crate::harness::flows::{fresh, merged, method_path, payout_body};
 use crate::harness::pesos::cop_path;
 use crate::harness::server::Server;
-use chrono::{TimeDelta, Utc};
+use chrono::{NaiveTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::sync::Arc;
-use std::thread::sleep;
+use std::sync::mpsc::channel;
+use std::thread::{scope, sleep};
 use std::time::Duration;
 
 const CREDIT: &str = "/v1/payments/credit";
@@ -28,8 +29,12 @@ struct Bound {
 
 impl Bound {
     fn by(mandate: Value) -> Bound {
-        let server = Server::shared();
+        Bound::on(Server::shared(), mandate)
+    }
+
+    fn on(server: Arc<Server>, mandate: Value) -> Bound {
         let owner = server.tenant().test;
+        early(&owner);
         owner.fund("1000.00");
         let made = owner.post("/v1/keys", &json!({ "mandate": mandate })).expect(201);
         let (key, path) = (text(&made, "key").to_owned(), format!("/v1/keys/{}", text(&made, "keyId")));
@@ -42,8 +47,18 @@ impl Bound {
     }
 }
 
+/// Takes the account over a midnight of Caracas that would come while a test runs.
+fn early(owner: &Api) {
+    let now = owner.clock();
+    let midnight = (now - TimeDelta::hours(4)).date_naive().and_time(NaiveTime::MIN).and_utc();
+    let next = midnight + TimeDelta::hours(28);
+    if next - now < TimeDelta::minutes(10) {
+        owner.advance_to(next);
+    }
+}
+
 #[track_caller]
-fn exceeded(answer: &crate::harness::client::Answer, limit: &str, remaining: Value) -> Value {
+fn exceeded(answer: &Answer, limit: &str, remaining: Value) -> Value {
     let refused = answer.refused(403, "mandate_exceeded");
     assert_eq!((&refused["limit"], &refused["remaining"]), (&json!(limit), &remaining), "{refused}");
     refused
@@ -306,6 +321,110 @@ fn what_a_key_may_do_is_what_it_may_when_its_body_is_there() {
     }
 }
 
+/// The answers to so many calls at once, all for one name, while the key's mandate becomes this after the first answer;
+/// and what the account had when the change was answered.
+fn while_it_changes(
+    bound: &Bound,
+    mandate: &Value,
+    call: impl Fn(usize) -> Answer + Sync,
+) -> (Vec<Answer>, f64) {
+    const CALLS: usize = 40;
+    let (first, answered) = channel();
+    let mut left = 0.0;
+    let answers = scope(|scope| {
+        let calls: Vec<_> = (0..CALLS)
+            .map(|n| {
+                let (first, call) = (first.clone(), &call);
+                scope.spawn(move || {
+                    let answer = call(n);
+                    first.send(()).expect("somebody waits");
+                    answer
+                })
+            })
+            .collect();
+        answered.recv().expect("an answer");
+        bound.owner.patch(&bound.path, &json!({ "mandate": mandate })).expect(200);
+        left = ledger(bound);
+        calls.into_iter().map(|call| call.join().expect("no panic")).collect()
+    });
+    (answers, left)
+}
+
+fn ledger(bound: &Bound) -> f64 {
+    text(&bound.owner.balance(), "ledgerNetVes").parse().expect("an amount")
+}
+
+/// Batches that wait for each other, as all of them name one payout, which is known and free.
+fn batches(bound: &Bound, mandate: &Value) -> (Vec<Answer>, f64) {
+    let shared = credit_body("0.01");
+    while_it_changes(bound, mandate, |_| {
+        let items = json!([shared, credit_body("1.00")]);
+        let batch = json!({ "externalRef": fresh("batch"), "items": items });
+        bound.agent.post("/v1/payments/credit/disburse", &batch)
+    })
+}
+
+#[test]
+fn a_mandate_that_is_lowered_binds_the_batches_that_wait() {
+    // One of its own, as so many calls at once are what others may leave it.
+    let (server, mut refused) = (Arc::new(Server::start()), 0);
+    for _ in 0..10 {
+        let bound = Bound::on(Arc::clone(&server), json!({ "perDay": { "VES": "1000.00" } }));
+        let (answers, left) = batches(&bound, &json!({ "perDay": { "VES": "1.00" } }));
+        for answer in answers {
+            let batch = answer.expect(201);
+            let second = &list(&batch, "items")[1];
+            assert!([&Value::Null, &json!("mandate_exceeded")].contains(&&second["failureCode"]), "{second}");
+            refused += i32::from(second["failureCode"] == "mandate_exceeded");
+        }
+        // One of them holds the name, and its command may have been sent.
+        let paid = left - ledger(&bound);
+        assert!(paid < 1.02, "{paid} went out after the mandate was lowered");
+        if refused > 0 {
+            return;
+        }
+    }
+    panic!("no batch waited");
+}
+
+#[test]
+fn what_waits_while_its_mandate_comes_to_ask_for_approvals_waits_for_one() {
+    let asks = json!({ "perDay": { "VES": "9000.00" }, "approvalAbove": { "VES": "0.50" } });
+    let (server, mut waiting) = (Arc::new(Server::start()), [0, 0]);
+    for _ in 0..10 {
+        let bound = Bound::on(Arc::clone(&server), json!({ "perDay": { "VES": "9000.00" } }));
+        // Nobody can pay so much, so the name is free for the next.
+        let poor = credit_body("5000.00");
+        let calls = while_it_changes(&bound, &asks, |_| bound.agent.post(CREDIT, &poor)).0;
+        let asks_nothing = json!({ "mandate": { "perDay": { "VES": "9000.00" } } });
+        bound.owner.patch(&bound.path, &asks_nothing).expect(200);
+        for (n, answers) in [calls, batches(&bound, &asks).0].into_iter().enumerate() {
+            for answer in answers {
+                assert!([201, 202, 422].contains(&answer.status), "{n}: {}", answer.text());
+                waiting[n] += i32::from(answer.status == 202);
+            }
+        }
+        if waiting[0] > 0 && waiting[1] > 0 {
+            return;
+        }
+    }
+    panic!("nothing waited: {waiting:?}");
+}
+
+#[test]
+fn a_batch_that_is_under_way_is_given_back_to_a_lowered_mandate() {
+    let bound = Bound::by(json!({ "perDay": { "VES": "50.00" } }));
+    let items = json!([credit_body("20.00"), credit_body("5.06")]);
+    let batch = json!({ "externalRef": fresh("batch"), "items": items });
+    let paid = bound.agent.post("/v1/payments/credit/disburse", &batch).expect(201);
+    assert_eq!(list(&paid, "items")[1]["status"], "pending", "{paid}");
+    bound.owner.patch(&bound.path, &json!({ "mandate": { "perDay": { "VES": "24.00" } } })).expect(200);
+    assert_eq!(bound.remaining(), json!({ "perDay": { "VES": "0.00" } }));
+    bound.owner.advance(61);
+    assert_eq!(bound.remaining(), json!({ "perDay": { "VES": "4.00" } }), "the bank refused 5.06");
+    exceeded(&bound.agent.post(CREDIT, &credit_body("4.01")), "perDay", json!({ "VES": "4.00" }));
+}
+
 #[test]
 fn a_rotated_key_and_its_successor_have_one_mandate() {
     let server = Server::shared();
@@ -367,6 +486,7 @@ fn a_line_of_a_stream_and_a_dry_run_are_bound_too() {
 fn what_was_spent_survives_a_crash() {
     let mut server = Server::start();
     let owner = server.tenant().test;
+    early(&owner);
     owner.fund("1000.00");
     let mandate = json!({ "agent": "Claude", "perDay": { "VES": "40.00" } });
     let made = owner.post("/v1/keys", &json!({ "mandate": mandate })).expect(201);

@@ -203,6 +203,29 @@ fn a_batch_waits_whole_and_small_ones_do_not() {
 }
 
 #[test]
+fn what_was_done_meanwhile_is_told_in_one_record() {
+    let server = Server::start();
+    let bound = Bound::on(&server, json!({}));
+    let batch = json!({ "externalRef": fresh("batch"), "items": [credit_body("6.00"), credit_body("9.00")] });
+    let path = "/v1/payments/credit/disburse";
+    let approval = waits(&bound.agent.post(path, &batch));
+    let known = bound.owner.post(path, &batch).expect(201);
+    let approver = bound.owner.keyed("approve-known");
+    let done = approver.act(&approve(&approval)).expect(200);
+    assert_eq!(done["result"]["batchId"], known["batchId"], "{done}");
+    assert_eq!(approver.act(&approve(&approval)).expect(200), done);
+    // Without a key nothing is kept.
+    let batch = json!({ "externalRef": fresh("batch"), "items": [credit_body("7.00")] });
+    let approval = waits(&bound.agent.post(path, &batch));
+    bound.owner.post(path, &batch).expect(201);
+    bound.owner.act(&approve(&approval)).expect(200);
+    let output = server.command(&["wal", "inspect", "--json"]);
+    let records = String::from_utf8_lossy(&output.stdout);
+    let of = |cause: &str| records.matches(&format!("\"type\":\"{cause}\"")).count();
+    assert_eq!((of("approval.decided"), of("answer.kept")), (2, 0), "{records}");
+}
+
+#[test]
 fn no_more_goes_out_than_was_approved() {
     let bound = Bound::within(json!({ "perDay": { "VES": "10.00" } }));
     let items = json!([credit_body("6.00"), credit_body("9.00")]);

@@ -3,7 +3,7 @@
 
 use crate::harness::check::{stamp, text};
 use crate::harness::client::Api;
-use crate::harness::flows::UNKNOWN;
+use crate::harness::flows::{UNKNOWN, fresh};
 use crate::harness::server::Server;
 use crate::planted::Told;
 use crate::{errors, large, objects, shown, succeeds};
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Command, Output};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::channel;
@@ -303,6 +303,7 @@ fn a_planted_difference_is_named_and_the_same_program_has_none() {
     let said = objects(&String::from_utf8_lossy(&same.stdout));
     assert_eq!((same.status.code(), said.len()), (Some(0), 1), "{}", errors(&same));
     assert_eq!((&said[0]["type"], &said[0]["kinds"]["payment"]["different"]), (&json!("summary"), &json!(0)));
+    assert_eq!(said[0]["saysDerived"], true);
 
     let id = text(&sale, "paymentId");
     let lines = states(&server, 1, 1);
@@ -334,9 +335,32 @@ fn a_planted_difference_is_named_and_the_same_program_has_none() {
         assert_eq!(named, [json!(at[0]), json!(tenant), json!(kind), json!(tenant)], "{said:?}");
         assert_eq!(said.last().expect("a summary")["kinds"]["book"]["different"], 0);
     }
+    // One answer of which a member differs is named.
+    let part = format!("payment {id} status");
+    let does = format!(
+        r#"PASARELA "$@" | awk '/"kind":"answers"/ && sub(/"{part}":"./, "\"{part}\":\"x") {{ sub(/"digest":"./, "\"digest\":\"x") }} {{ print }}'"#
+    );
+    let found = shadow(&server, &program(parent.path(), "member", &does), &[]);
+    let said = objects(&String::from_utf8_lossy(&found.stdout));
+    assert_eq!((&said[0]["kind"], &said[0]["parts"]), (&json!("answers"), &json!([part])), "{said:?}");
+    // However many lines nobody expects, they leave room for the states.
+    let does = r#"yes '{"seq":1,"tenantId":null,"mode":null,"kind":"index","id":"x","digest":"x"}' | head -3000
+        PASARELA "$@" | awk '/"seq":1,/ && /"kind":"book"/ { sub(/"digest":"./, "\"digest\":\"x") } { print }'"#;
+    let found = shadow(&server, &program(parent.path(), "many", does), &[]);
+    let said = objects(&String::from_utf8_lossy(&found.stdout));
+    assert_eq!((&said[0]["seq"], &said[0]["kind"]), (&json!(1), &json!("book")), "{:?}", said[0]);
+
+    // It is asked once whether it says them.
+    let asked = parent.path().join("asked");
+    let noted = format!("echo \"$*\" >>{}; ", shown(&asked));
     let does = "case \"$*\" in *--derived*) exit 2;; esac; PASARELA \"$@\"";
-    let before = shadow(&server, &program(parent.path(), "before", does), &[]);
+    let before = shadow(&server, &program(parent.path(), "before", &format!("{noted}{does}")), &[]);
     let said = objects(&String::from_utf8_lossy(&before.stdout));
+    let calls = std::fs::read_to_string(&asked).expect("what it was asked");
+    let calls: Vec<&str> = calls.lines().collect();
+    assert_eq!((calls.len(), calls[0]), (2, "wal states --derived --help"), "{calls:?}");
+    assert!(!calls[1].contains("--derived"), "{calls:?}");
+    assert_eq!(said[0]["saysDerived"], false);
     assert_eq!((before.status.code(), said.len()), (Some(0), 1), "{}", errors(&before));
     assert!(said[0]["kinds"]["index"].is_null() && !said[0]["kinds"]["book"].is_null(), "{said:?}");
 
@@ -353,6 +377,71 @@ fn a_planted_difference_is_named_and_the_same_program_has_none() {
             if name == "missing" { parent.path().join(name) } else { program(parent.path(), name, does) };
         cannot(&server, &["wal", "shadow", "--with", shown(&other)], words);
     }
+}
+
+/// The parts that lines of this kind say.
+fn parts<'l>(lines: &'l [Value], kind: &str) -> Vec<(&'l str, &'l str)> {
+    let of_kind = lines.iter().filter(|line| line["kind"] == kind);
+    let parts = of_kind.filter_map(|line| line["parts"].as_object()).flatten();
+    parts.map(|(name, digest)| (name.as_str(), digest.as_str().expect("a digest"))).collect()
+}
+
+#[test]
+fn what_follows_from_states_has_what_the_api_shows_and_is_the_same_in_another_directory() {
+    let mut server = Server::start();
+    let tenant = server.tenant();
+    let api = &tenant.test;
+    api.fund("500.00");
+    let merchant = api.merchant();
+    let item = |monto: &str| {
+        json!({
+            "merchantId": merchant["merchantId"], "monto": monto, "concepto": "pago",
+            "externalRef": fresh("item"),
+        })
+    };
+    let batch = json!({ "externalRef": fresh("batch"), "items": [item("1.00"), item("2.00")] });
+    let batch = api.post("/v1/payouts/batch", &batch).expect(201);
+    let session = api.post("/v1/checkout/sessions", &json!({ "amountUsd": 25.5 })).expect(201);
+    let hook = json!({ "url": "https://shop.example/one", "events": ["payout.completed"] });
+    let hook = api.post("/v1/webhooks", &hook).expect(201);
+    let path = format!("/v1/webhooks/{}", text(&hook, "id"));
+    api.patch(&path, &json!({ "url": "https://shop.example/two" })).expect(200);
+    let seller = text(&merchant, "merchantId");
+    let sale = json!({ "merchantId": seller, "applicationFeePercent": 10 });
+    api.vpos(10, sale).expect(201);
+    server.kill();
+    let derived = |more: &[&str]| succeeds(&server, &[&["wal", "states", "--derived"], more].concat());
+    let said = derived(&[]);
+    let lines = objects(&said);
+    let answers = parts(&lines, "answers");
+    let of = |name: &str| -> Vec<&str> {
+        answers.iter().filter(|(of, _)| of == &name).map(|(_, digest)| *digest).collect()
+    };
+    for name in [
+        format!("batch {} externalRef", text(&batch, "batchId")),
+        format!("batch {} items", text(&batch, "batchId")),
+        format!("checkout session {} amountUsd", text(&session, "id")),
+        format!("seller's balance {seller} availableVes"),
+        "balance ledgerNetVes".to_owned(),
+    ] {
+        assert!(!of(&name).is_empty(), "{name}: {:?}", answers.iter().map(|(of, _)| of).collect::<Vec<_>>());
+    }
+    // A member that changed has another digest, and one that did not the same.
+    let member = |name: &str| of(&format!("webhook {} {name}", text(&hook, "id")));
+    let (urls, made) = (member("url"), member("createdAt"));
+    assert!(urls.len() == 2 && urls[0] != urls[1], "{urls:?}");
+    assert!(made.len() == 2 && made[0] == made[1], "{made:?}");
+    let digests: std::collections::BTreeSet<&str> =
+        lines.iter().filter(|line| line["kind"] == "answers").map(|line| text(line, "digest")).collect();
+    assert!(digests.len() > 10, "{digests:?}");
+    // Index entries have their keys, those of persons too, whatever the directory's secret is.
+    assert!(parts(&lines, "index").iter().any(|(key, _)| key.contains("batch")), "{said}");
+    let other = tempfile::tempdir().expect("a directory");
+    let copied = Command::new("cp").arg("-r").arg(server.data().join("log")).arg(other.path()).status();
+    assert!(copied.expect("cp runs").success());
+    assert_eq!(derived(&["--data-dir", shown(other.path())]), said);
+    // Longer stretches name no parts.
+    assert!(parts(&objects(&derived(&["--every", "3"])), "answers").is_empty());
 }
 
 /// A long log of one tenant, with a snapshot at its end.

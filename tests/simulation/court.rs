@@ -151,7 +151,10 @@ impl Case {
                 *self.sums.entry((posting.ledger, posting.currency)).or_default() += posting.minor;
             }
             for written in &record.entities {
-                self.entities.insert(written.state.id(), Arc::clone(&written.state));
+                let before = self.entities.insert(written.state.id(), Arc::clone(&written.state));
+                if let Some(Entity::MandateApproval(before)) = before.as_deref() {
+                    assert!(before.decision.is_none(), "the approval {} is decided twice", before.id);
+                }
             }
             for (removed, _) in &record.removed {
                 self.entities.remove(removed);

@@ -24,13 +24,19 @@ mod values;
 mod witness;
 
 use bank::{Fate, Script};
+use domain::entities::mandate_approval::{MandateApproval, Waiting};
+use domain::machine::{AnyBook, KeyedCommand};
+use domain::platform::mandate::{Limits, Mandate};
 use domain::record::Record;
+use domain::resources::mandate_approvals::Consent;
+use domain::values::money::Currency;
 use faulty::Crash;
 use seeds::{Found, run, run_with, shortest};
+use std::sync::Arc;
 use std::time::Instant;
 use steps::{Act, Step, To, Who};
 use universe::Universe;
-use witness::By;
+use witness::{Bend, By};
 
 /// Steps of one seed.
 const STEPS: usize = 40;
@@ -159,25 +165,45 @@ fn some_life() -> Vec<Step> {
     vec![fund(), kill, home(Act::Wait { ms: 100 }), fund(), home(Act::Snapshot)]
 }
 
-/// An agent's payouts: one that the bank refuses, one that waits for a person, one above the limit.
-fn a_budget() -> Vec<Step> {
+/// An agent's payouts: one that the bank refuses, one that waits for a person and is approved twice, one above the limit.
+fn a_budget(who: Who) -> Vec<Step> {
+    let step = |act| Step { who, ..home(act) };
     let bank = |fate| Script { fate, takes_ms: 0 };
     let pay = |cents, fate| {
         let act = Box::new(Act::Pay { to: To::Phone, cents, bank: bank(fate) });
-        home(Act::ByAgent { agent: 0, act })
+        step(Act::ByAgent { agent: 0, act })
     };
     vec![
-        home(Act::Fund { cents: 900_000, held: false, seller: None }),
+        step(Act::Fund { cents: 900_000, held: false, seller: None }),
         pay(50_000, Fate::Done),
         pay(60_000, Fate::Refused),
         pay(150_000, Fate::Done),
-        home(Act::Decide { n: 0, approve: true }),
+        step(Act::Decide { n: 0, approve: true }),
+        step(Act::Decide { n: 0, approve: true }),
         pay(100_000, Fate::Refused),
-        home(Act::Kill { writes: 9, crash: Crash::Lost }),
-        home(Act::Wait { ms: 100 }),
+        step(Act::Kill { writes: 9, crash: Crash::Lost }),
+        step(Act::Wait { ms: 100 }),
         pay(350_001, Fate::Done),
         pay(90_000, Fate::Done),
     ]
+}
+
+/// Rules that look at no limit.
+fn without_limits(_: &mut AnyBook, command: &mut KeyedCommand) {
+    if let Some(mandate) = &mut command.mandate {
+        let all = Limits([Currency::Ves, Currency::Cop, Currency::Usdt].map(|of| (of, i64::MAX)).into());
+        let Mandate { per_call, per_day, per_month, approval_above, .. } = Arc::make_mut(mandate);
+        (*per_call, *per_day, *per_month, *approval_above) = (Some(all), None, None, None);
+    }
+}
+
+/// Rules for which whatever is decided waits still.
+fn for_ever_waiting(book: &mut AnyBook, command: &mut KeyedCommand) {
+    if let (AnyBook::Tenant(book), Some(Consent::Given(given))) = (book, &command.consent) {
+        let MandateApproval { id, mandate, expires_at, ref subject, .. } = given.approval;
+        let waiting = Waiting { expires_at, subject: subject.clone() };
+        book.waiting.insert((mandate, id), Arc::new(waiting));
+    }
 }
 
 #[test]
@@ -201,8 +227,9 @@ fn the_judges_notice_what_is_wrong() {
     assert_eq!(quotes(|_| {}), Ok(()));
     let why = quotes(|universe| universe.believe_another_price()).expect_err("it is noticed");
     assert!(why.contains("is believed"), "{why}");
-    let agents =
-        |plant: fn(&mut Record)| run_with(1, &a_budget(), move |universe| universe.plant = plant).map(|_| ());
+    let agents = |plant: fn(&mut Record)| {
+        run_with(1, &a_budget(Who::Home), move |universe| universe.plant = plant).map(|_| ())
+    };
     assert_eq!(agents(|_| {}), Ok(()));
     let fails = |plant: fn(&mut Record), what: &str| {
         let why = agents(plant).expect_err("it is noticed");
@@ -215,6 +242,17 @@ fn the_judges_notice_what_is_wrong() {
     fails(back_twice, "more was given back");
     fails(|record| record.spent.retain(|spending| spending.minor > 0), "given back exactly once");
     fails(|record| record.spent.clear(), "drawn from nothing");
+    for (who, of_limit, of_decision) in [
+        (Who::Home, "the verdict on", "the verdict on"),
+        (Who::Other, "are out under a mandate that lets", "is decided twice"),
+    ] {
+        let bent = |bend| run_with(1, &a_budget(who), |universe| universe.bend = bend).map(|_| ());
+        assert_eq!(bent(None), Ok(()));
+        for (bend, what) in [(without_limits as Bend, of_limit), (for_ever_waiting, of_decision)] {
+            let why = bent(Some(bend)).expect_err("it is noticed");
+            assert!(why.contains(what), "{why}");
+        }
+    }
     noticed("the log is whole", |universe| {
         universe.meddle = |store| store.faults().flip_byte_of_record(1, 60)
     });

@@ -8,7 +8,7 @@ use crate::damage;
 use crate::disk::Disk;
 use crate::life::{Life, Memory};
 use crate::steps::{Act, Step, Who};
-use crate::witness::{Diary, Outside, Witness};
+use crate::witness::{Bend, Diary, Outside, Witness};
 use actors::{Config, Engine, Machine};
 use api::operators::changes;
 use domain::cause::Cause;
@@ -74,6 +74,8 @@ pub struct Universe {
     pub turns: Arc<AtomicU64>,
     /// A fault that is planted in what is decided, to see that it is noticed.
     pub plant: fn(&mut Record),
+    /// The same of what is decided upon.
+    pub bend: Option<Bend>,
     /// The damage that is done to the store while the process is dead, to see that it is noticed.
     pub meddle: fn(&MemoryStore),
 }
@@ -124,6 +126,7 @@ impl Universe {
             report: Report::default(),
             turns: Arc::default(),
             plant: |_| {},
+            bend: None,
             meddle: |_| {},
         }
     }
@@ -235,7 +238,7 @@ impl Universe {
         };
         let memory = Arc::clone(&self.memory);
         let effects = Arc::new(Outside { outbox, bank: self.bank.clone(), memory, clock });
-        let machine = Witness { domain, diary: self.diary.clone(), plant: self.plant };
+        let machine = Witness { domain, diary: self.diary.clone(), plant: self.plant, bend: self.bend };
         let engine =
             Engine::start(machine, effects, Box::new(self.store.clone()), wal::Config::default(), config)
                 .await

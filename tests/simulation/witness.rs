@@ -344,12 +344,17 @@ impl Diary {
     }
 }
 
+/// Changes what the rules see of a book and of a command, which the judges see as they are.
+pub type Bend = fn(&mut AnyBook, &mut KeyedCommand);
+
 /// The machine, and where it writes down what it sees.
 pub struct Witness {
     pub domain: Domain,
     pub diary: Diary,
     /// A fault that is planted in what is decided, to see that it is noticed.
     pub plant: fn(&mut Record),
+    /// A fault that is planted in what is decided upon.
+    pub bend: Option<Bend>,
 }
 
 impl Machine for Witness {
@@ -379,11 +384,17 @@ impl Machine for Witness {
         &self,
         book: &AnyBook,
         entity: Option<&Entity>,
-        command: KeyedCommand,
+        mut command: KeyedCommand,
         turn: Instant,
     ) -> Decision<Record, Refusal, Effect> {
         let (asked, within) = (Asked::of(&command.command), Within::of(&command));
-        let Decision { mut record, refusal, effects } = self.domain.decide(book, entity, command, turn);
+        let bent = self.bend.map(|bend| {
+            let mut book = book.clone();
+            bend(&mut book, &mut command);
+            book
+        });
+        let seen = bent.as_ref().unwrap_or(book);
+        let Decision { mut record, refusal, effects } = self.domain.decide(seen, entity, command, turn);
         record.iter_mut().for_each(self.plant);
         // A record that is too large is not written, and its caller is told.
         let fits = |record: &Record| self.domain.encode(record).len() <= PAYLOAD_BYTES_MAX;

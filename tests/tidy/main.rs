@@ -9,6 +9,7 @@ mod files;
 mod layers;
 mod licences;
 mod rooms;
+mod runner;
 mod sdks;
 mod stored;
 mod versions;

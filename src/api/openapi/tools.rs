@@ -256,7 +256,7 @@ mod tests {
         let document = crate::interface::public(Vec::new());
         for tool in all() {
             let name = tool.name();
-            assert!(!tool.route.has_card && !tool.route.is_try && !tool.route.is_for_pages, "{name}");
+            assert!(!tool.route.has_card && !tool.route.is_try && !tool.route.needs.is_for_pages, "{name}");
             let answers = (tool.route.endpoint.description)().answers;
             for schema in answers.into_iter().filter_map(|answer| answer.schema) {
                 let schema = inlined(parsed(&schema.to_json()), &document).to_string();

@@ -17,7 +17,7 @@ const PRINTED_MAX: usize = 100;
 /// For the hour before an upgrade. Both derive every book and object from the same directory, record
 /// by record, with the index entries and the answers that follow from them; the other program is run
 /// as OTHER wal states. Exit 0 if they agree; 1 if something differs, with its sequence, tenant, kind
-/// and id; both with a summary by kind.
+/// and id, of index entries and answers with the entries and members; both with a summary by kind.
 ///
 /// Example: pasarela wal shadow --with /opt/pasarela-next/pasarela
 #[derive(Args, Debug)]
@@ -58,12 +58,15 @@ impl Shadow {
         })
     }
 
-    fn line(&self, Difference { seq, of, ours, theirs }: &Difference) -> String {
+    fn line(&self, Difference { seq, of, ours, theirs, parts }: &Difference) -> String {
         if self.json {
-            let line = json!({
+            let mut line = json!({
                 "seq": seq, "tenantId": of.tenant_id, "mode": of.mode, "kind": of.kind, "id": of.id,
                 "digest": ours, "otherDigest": theirs,
             });
+            if of.is_derived() {
+                line["parts"] = json!(parts);
+            }
             return line.to_string();
         }
         let tenant = of.tenant_id.as_deref().unwrap_or("platform");
@@ -73,7 +76,8 @@ impl Shadow {
             (Some(_), None) => "unchanged in the other program",
             (None, _) => "changed in the other program alone",
         };
-        format!("{seq:>10}  {tenant} {mode:<4}  {} {}  {how}", of.kind, of.id)
+        let parts = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
+        format!("{seq:>10}  {tenant} {mode:<4}  {} {}  {how}{parts}", of.kind, of.id)
     }
 
     fn summary(&self, Compared { kinds, says_derived, .. }: &Compared) -> String {
@@ -84,7 +88,7 @@ impl Shadow {
                     (kind.clone(), json!({ "compared": seen, "different": different }))
                 })
                 .collect();
-            return json!({ "type": "summary", "kinds": kinds }).to_string();
+            return json!({ "type": "summary", "saysDerived": says_derived, "kinds": kinds }).to_string();
         }
         let kinds =
             kinds.iter().map(|(kind, (seen, different))| format!("{kind} {seen} ({different} differ)"));

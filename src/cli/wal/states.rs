@@ -26,7 +26,7 @@ pub struct States {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     every: u64,
     /// Also of what follows from the states: the index entries of each book (kind index) and what the API shows (kind
-    /// answers), since the line before
+    /// answers), since the line before; with --every 1 also of each entry and each member (parts)
     #[arg(long)]
     derived: bool,
     /// One JSON object per line, as without it

@@ -6,7 +6,6 @@ mod prompts;
 mod resources;
 
 use super::Server;
-use crate::gateway::dispatch::allows;
 use crate::gateway::idempotency;
 use crate::gateway::limits::Owner;
 use crate::http::body::Inbound;
@@ -167,7 +166,8 @@ impl Agent {
     }
 
     fn has(&self, tool: &Tool) -> bool {
-        allows(&self.caller, &tool.route) && !(self.caller.livemode() && tool.route.modes == Modes::TestOnly)
+        let needs = &tool.route.needs;
+        needs.are_in_scopes(&self.caller) && !(self.caller.livemode() && needs.modes == Modes::TestOnly)
     }
 
     /// Whether an address is that of the tool's own row: the words of another row's are no ids.

@@ -6,6 +6,7 @@ mod bank;
 mod charges;
 mod connections;
 mod crashes;
+mod ended;
 mod late;
 mod overload;
 mod payouts;
