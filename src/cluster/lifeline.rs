@@ -151,6 +151,7 @@ mod tests {
             window_bytes: 0,
             batches: Vec::new(),
             nodes: Vec::new(),
+            stores: None,
         };
         // What is seen, when, whether the doubt goes on, and whether it was right.
         let looks = [

@@ -115,6 +115,7 @@ fn the_stored_version_is_what_every_known_node_reads() {
     let at = "http://127.0.0.1:1";
     let before = json!({ "node": "n9", "id": "i", "place": "p", "role": "standby", "walSeq": 0, "seenAtMs": 1,
         "version": "0.2.0", "format": BEFORE, "advertise": at, "peerAdvertise": at });
+    words.write("/pasarela/main/nodes/n9", &before.to_string());
     machines.start(0);
     machines.until(|machines| machines.is_ready(0));
     for node in 1..3 {
