@@ -6,7 +6,7 @@ use crate::pages::inside::{ApiResult, with_query};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
 use crate::pages::view::{self, Block, Cell, Input, Link, Note, Page, Row, Tone};
-use crate::pages::words::{overlaps, words};
+use crate::pages::words::{overlaps, scope, words};
 use api::problem::Problem;
 use domain::platform::Scope;
 use domain::platform::operators::Role;
@@ -54,7 +54,6 @@ fn new_tenant(visit: &Here<'_>) -> view::Form {
         .input(input("operatorName", say("Nombre del operador", "Operator's name")).optional())
         .input(input("email", say("Correo del operador", "Operator's e-mail")).optional())
         .input(Input::choice("role", say("Rol del operador", "Operator's role"), roles, "support"))
-        .says_why()
 }
 
 /// POST /console/tenants: the keys and the token are on the page that answers, and nowhere else.
@@ -126,7 +125,10 @@ async fn of(visit: &Here<'_>, id: &str) -> Made {
         "Key, Mode, Scopes, Created, Last use, Revoked, ",
     );
     let table = table.rows(items(&keys).iter().map(row));
+    let of_tenant = |list: &str| with_query(&format!("/console/{list}"), &[("tenantId", id)]);
     let links = vec![
+        Link::new(visit.say("Cobros", "Payments"), of_tenant("payments")),
+        Link::new(visit.say("Pagos", "Payouts"), of_tenant("payouts")),
         Link::new(
             visit.say("Estado de cuenta", "Statement"),
             with_query("/console/statements", &[("tenantId", id)]),
@@ -224,8 +226,10 @@ fn forms(visit: &Here<'_>, id: &str, settings: &Value) -> Vec<Block> {
     let say = |spanish, english| visit.say(spanish, english);
     let to = |act: &str| path("/console/tenants", id, act);
     let input = |act: &str, name, label: &str| Input::new(name, label).value(visit.typed(&to(act), name));
-    let modes = [("live", say("Real", "Live")), ("test", say("Prueba", "Test"))];
-    let modes = || Input::choice("mode", say("Modo", "Mode"), modes, "");
+    // Nothing is chosen before somebody chooses.
+    let modes =
+        [("", say("Elige…", "Choose…")), ("live", say("Real", "Live")), ("test", say("Prueba", "Test"))];
+    let modes = |act: &str| Input::choice("mode", say("Modo", "Mode"), modes, visit.typed(&to(act), "mode"));
     let mut forms = Vec::new();
     if may(visit, Role::Treasury) {
         let of = |name, label| input("adjustments", name, label);
@@ -233,8 +237,13 @@ fn forms(visit: &Here<'_>, id: &str, settings: &Value) -> Vec<Block> {
         forms.push(
             view::Form::new(to("adjustments"), "create-adjustment", say("Ajustar", "Adjust"))
                 .title(say("Corregir un saldo", "Correct a balance"))
-                .input(modes())
-                .input(Input::choice("currency", say("Moneda", "Currency"), currencies, ""))
+                .input(modes("adjustments"))
+                .input(Input::choice(
+                    "currency",
+                    say("Moneda", "Currency"),
+                    currencies,
+                    visit.typed(&to("adjustments"), "currency"),
+                ))
                 .input(
                     of("amount", say("Monto, con signo", "Amount, with its sign"))
                         .hint(say("Por ejemplo, -1.250,00", "Such as -1,250.00")),
@@ -245,7 +254,7 @@ fn forms(visit: &Here<'_>, id: &str, settings: &Value) -> Vec<Block> {
     }
     if may(visit, Role::Admin) {
         let states = ["active", "suspended", "inactive"].map(|state| (state, words(visit.language, state)));
-        let scopes = Scope::ALL.map(Scope::name).map(|scope| (scope, words(visit.language, scope)));
+        let scopes = Scope::ALL.map(Scope::name).map(|name| (name, scope(visit.language, name)));
         forms.extend([
             view::Form::new(to("live-status"), "set-live-status", say("Cambiar", "Change"))
                 .title(say("Modo real", "Live mode"))
@@ -253,7 +262,7 @@ fn forms(visit: &Here<'_>, id: &str, settings: &Value) -> Vec<Block> {
                 .input(input("live-status", "note", say("Motivo", "Reason"))),
             view::Form::new(to("keys"), "create-key", say("Crear la llave", "Create the key"))
                 .title(say("Nueva llave", "New key"))
-                .input(modes())
+                .input(modes("keys"))
                 .input(Input::boxes("scopes", say("Permisos", "Scopes"), scopes).value("read")),
             super::settings::form(visit, to("settings"), settings),
         ]);
@@ -312,7 +321,10 @@ fn confirm(visit: &Here<'_>, id: &str) -> Option<Confirm> {
             );
             let amount_fact =
                 view::Fact::new("amount", words(visit.language, "amount"), Cell::text(amount.clone()));
-            let facts = vec![tenant, amount_fact, fact("mode"), fact("description"), fact("externalRef")];
+            let said = |name: &'static str, label: &str| view::Fact { label: label.to_owned(), ..fact(name) };
+            let reason = said("description", visit.say("Motivo", "Reason"));
+            let reference = said("externalRef", visit.say("Referencia", "Reference"));
+            let facts = vec![tenant, fact("mode"), amount_fact, reason, reference];
             let title = visit.say("Corregir un saldo", "Correct a balance");
             (title, format!("{} {amount}", visit.say("Ajustar", "Adjust")), consequence, facts)
         }

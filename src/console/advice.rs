@@ -19,12 +19,10 @@ const AT_BANK: Said = (
      statement at hand.",
 );
 const UNASKABLE: Said = (
-    "Nadie sabe todavía si el banco lo hizo, y no hay cómo preguntarle. Nada se envía dos veces. \
-     Tesorería busca la operación en el extracto del banco y la resuelve: en esta página, o en Colas si \
-     sigue así un tiempo.",
-    "Nobody knows yet whether the bank did it, and there is no way to ask. Nothing is sent twice. \
-     Treasury looks the operation up on the bank's statement and resolves it: on this page, or in Queues \
-     if it stays like this for a while.",
+    "Nadie sabe todavía si el banco lo hizo, y no hay cómo preguntarle. Nada se envía dos veces. Se busca en \
+     el extracto del banco, y quien es de tesorería la resuelve en esta página.",
+    "Nobody knows yet whether the bank did it, and there is no way to ask. Nothing is sent twice. It is looked \
+     up on the bank's statement, and whoever is of treasury resolves it on this page.",
 );
 const QUEUED: Said = (
     "Espera su turno: al banco todavía no se le envió nada. Sale solo cuando el banco vuelva a responder.",

@@ -46,20 +46,24 @@ fn is_unaskable(entity: &Entity, operation: &Operation) -> bool {
 }
 
 pub fn resolve_form(visit: &Here<'_>, id: &str) -> Form {
+    // Nothing is chosen before somebody chooses.
     let outcomes = [
+        ("", visit.say("Elige…", "Choose…")),
         ("done", visit.say("Se hizo", "It was done")),
         ("refused", visit.say("No se hizo", "It was not done")),
     ];
     let outcome = visit.say("Qué dice el banco", "What the bank says");
-    let reference = Input::new("reference", visit.say("Referencia", "Reference"))
-        .hint(visit.say("La del banco, si se hizo.", "The bank's, if it was done."));
-    let code = Input::new("failureCode", visit.say("Código del fallo", "Failure code"))
-        .hint(visit.say("Si no se hizo; por ejemplo AC01.", "If it was not done; such as AC01."));
     let to = path("/console/operations", id, "resolve");
-    Form::new(to, "resolve", visit.say("Resolver", "Resolve"))
+    let input = |name, label: &str| Input::new(name, label).value(visit.typed(&to, name));
+    let reference = input("reference", visit.say("Referencia del banco", "The bank's reference"))
+        .needed(visit.say("(si se hizo)", "(if it was done)"));
+    let code = input("failureCode", visit.say("Código del fallo", "Failure code"))
+        .hint(visit.say("Por ejemplo AC01.", "Such as AC01."))
+        .needed(visit.say("(si no se hizo)", "(if it was not done)"));
+    Form::new(&*to, "resolve", visit.say("Resolver", "Resolve"))
         .id(format!("resolve-{id}"))
-        .input(Input::choice("outcome", outcome, outcomes, ""))
-        .input(reference.optional())
-        .input(code.optional())
-        .input(Input::new("note", visit.say("Nota", "Note")))
+        .input(Input::choice("outcome", outcome, outcomes, visit.typed(&to, "outcome")))
+        .input(reference)
+        .input(code)
+        .input(input("note", visit.say("Nota", "Note")))
 }

@@ -4,6 +4,7 @@
 
 use crate::admin;
 use crate::gateway::services::Services;
+use crate::pages::counts;
 use crate::store::history::{self, Unreadable};
 use crate::store::read_budget::{ReadBudget, Stopped};
 use domain::entities::webhook::Exhausted;
@@ -79,8 +80,6 @@ fn pending_approvals(services: &Services, budget: &ReadBudget) -> Result<usize, 
 }
 
 const ENDPOINTS_MAX: usize = 2_000;
-/// In a row, at an endpoint that counts as dead.
-const FAILURES: usize = 3;
 
 pub struct Dead {
     pub tenant: u64,
@@ -114,35 +113,10 @@ pub fn find(services: &Services, budget: &ReadBudget) -> Result<Untaken, Stopped
         if !webhook.is_enabled() {
             continue;
         }
-        let errors = newest_errors(services, tenant, id, budget)?;
-        if errors.len() == FAILURES && errors.iter().all(Option::is_some) {
-            let error = errors.into_iter().next().flatten().unwrap_or_default();
+        if let Some(error) = counts::undelivered(services, tenant, id, budget)? {
             untaken.dead.push(Dead { tenant, url: url(), error });
         }
     }
     untaken.given_up.sort_by_key(|given_up| std::cmp::Reverse(given_up.exhausted.at));
     Ok(untaken)
-}
-
-fn newest_errors(
-    services: &Services,
-    tenant: u64,
-    id: Id,
-    budget: &ReadBudget,
-) -> Result<Vec<Option<String>>, Stopped> {
-    let reader = services.engine.reader();
-    let prefix = index::deliveries(tenant, id);
-    let end = [prefix.as_slice(), &[0xFF; 17]].concat();
-    let mut errors = Vec::new();
-    for entry in reader.index_scan(&prefix, &end, true).take(FAILURES) {
-        budget.spend()?;
-        let (key, value) = entry.map_err(Unreadable::from)?;
-        let read = history::record(reader, history::seq(&value)?)?;
-        if let Some(Entity::Webhook(state)) = read.record.entity(EntityId::webhook(id)).map(|state| &**state)
-        {
-            let own = state.outcomes.iter().find(|outcome| key.ends_with(outcome.id.as_bytes()));
-            errors.extend(own.map(|outcome| outcome.error.clone()));
-        }
-    }
-    Ok(errors)
 }

@@ -7,6 +7,7 @@ use crate::pages::inside::with_query;
 use crate::pages::show::{self, Gender, items, str_of};
 use crate::pages::site::Shown;
 use crate::pages::view::{Block, Button, Cell, Fact, Form, Input, Page, Row, Table};
+use crate::pages::words::words;
 use api::problem::Problem;
 use domain::platform::audit::Who;
 use domain::values::ids::Id;
@@ -55,7 +56,7 @@ fn decision(visit: &Here<'_>, item: &Value) -> Block {
         Timestamp::parse(str_of(item, "createdAt")).map_or(Timestamp::EPOCH, |at| at.plus_ms(-DAY_MS));
     let is_second = visit.services.callers.operators.are_two(&asker, visit.who.who(), day_before);
     if !is_second || visit.who.role() < least {
-        let role = least.name();
+        let role = words(visit.language, least.name());
         let has_role = visit.who.role() >= least;
         return Block::Text(match (visit.language, is_own, has_role) {
             (Language::Spanish, true, _) => {

@@ -25,7 +25,7 @@ use crate::pages::confirm::{self, Confirm};
 use crate::pages::inside::{ApiResult, Refused, segment, with_query};
 use crate::pages::show;
 use crate::pages::site::{Shown, Site, SiteRow, Visit, site_rows};
-use crate::pages::view::{Page, Tone};
+use crate::pages::view::{Note, Page, Tone};
 use crate::pages::words::words;
 use api::problem::Problem;
 use domain::platform::operators::Role;
@@ -176,6 +176,13 @@ async fn asked(
 ) -> Result<Shown, Problem> {
     match visit.rehearsed(method, path, body).await {
         Ok(shown) => {
+            if shown["body"]["approvalId"].is_string() {
+                let text = visit.say(
+                    "Otra persona tiene que aprobarlo: hasta entonces no se hace.",
+                    "Somebody else has to approve it: it is not done before.",
+                );
+                confirm.figures.push(Note::new(Tone::Plain, text).into());
+            }
             confirm.figures.extend(confirm::figures(visit.language, &shown));
             Ok(visit.confirmation(confirm))
         }

@@ -101,8 +101,11 @@ pub async fn of_payment(visit: &Here<'_>, id: &str, is_unmasked: bool) -> Made {
         let mut forms = Vec::new();
         if may(visit, Role::Support) && !is_unmasked {
             let form = view::Form::new(to("unmask"), "unmask", visit.say("Ver al pagador", "Show the payer"))
-                .inline();
-            forms.push(form.about(visit.say("Queda en la auditoría.", "The audit records it.")));
+                .inline()
+                .tone(Tone::Quiet);
+            forms.push(
+                form.about(visit.say("Verlo queda en la auditoría.", "The audit records that you saw it.")),
+            );
         }
         if may(visit, Role::Support) && may_be_canceled(&entity, at_bank) {
             let label = visit.say("Cancelar el cobro", "Cancel the payment");
@@ -133,7 +136,8 @@ async fn story(
     let at_bank = at_bank::of(visit.services, tenant, entity).await;
     let timeline = timeline::of(visit.services, tenant, id, visit.language, Some("/console/records")).await?;
     let title = format!("{title} {}", str_of(shown, "externalRef"));
-    let mut page = Page::new(name, title).status(str_of(shown, "status")).maybe(visit.done());
+    let page = Page::new(name, title).at(path(&format!("/console/{place}"), id, ""));
+    let mut page = page.status(str_of(shown, "status")).maybe(visit.done());
     page.blocks.extend(advice::on(visit, is_payment, shown, at_bank.as_ref()));
     let mut headline = show::headline(visit.language, shown);
     if str_of(shown, "mode") == Mode::Test.name() {
@@ -167,7 +171,8 @@ pub fn show_receiver(visit: &Here<'_>, id: &str) -> view::Form {
     let label = visit.say("Ver a quién se paga", "Show whom it pays");
     view::Form::new(path("/console/payouts", id, "unmask"), "unmask", label)
         .inline()
-        .about(visit.say("Queda en la auditoría.", "It is noted in the audit."))
+        .tone(Tone::Quiet)
+        .about(visit.say("Verlo queda en la auditoría.", "The audit records that you saw it."))
 }
 
 pub async fn payout(visit: &Here<'_>) -> Made {

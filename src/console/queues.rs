@@ -3,9 +3,11 @@
 use super::at_bank;
 use super::counts::{self, Dead, GivenUp, Untaken};
 use super::money::{self, cell_to, show_receiver};
-use super::{Here, Made, after, home_of, in_mode, may, path, post_by, subject, verdict};
+use super::{Here, Made, after, asked, home_of, in_mode, may, path, post_by, subject, verdict};
 use crate::admin;
 use crate::gateway::services::Services;
+use crate::language::Language;
+use crate::pages::confirm::Confirm;
 use crate::pages::inside::{ApiResult, Refused, with_query};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
@@ -15,8 +17,10 @@ use crate::reconciliation::shelf::Status;
 use crate::store::read_budget::ReadBudget;
 use api::problem::Problem;
 use domain::platform::operators::Role;
+use domain::resources::operations::Kind as OperationKind;
 use domain::values::ids::{EntityId, Id, Mode, PLATFORM, is_live};
 use domain::values::time::Timestamp;
+use hyper::Method;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -90,12 +94,38 @@ async fn of_mode(visit: &Here<'_>, api: &str, first: &str) -> Result<Value, Refu
     Ok(json!({ "items": found, "nextCursor": Some(cursor).filter(|cursor| !cursor.is_empty()) }))
 }
 
+/// The calls that wait in the mode that is shown; those that hold for both are shown with the live ones.
+fn of_approvals(visit: &Here<'_>, list: &Value) -> Result<Vec<Value>, Problem> {
+    let mut kept = Vec::new();
+    for item in items(list) {
+        let of = subject::mode(visit.services, item)?.unwrap_or(Mode::Live);
+        kept.extend((of == mode(visit)).then(|| item.clone()));
+    }
+    Ok(kept)
+}
+
 /// Whether the API's list takes the mode.
 fn has_modes(api: &str) -> bool {
     ["/admin/crypto/payouts", "/admin/cop-payouts", "/admin/chargebacks"]
         .iter()
         .any(|list| api.starts_with(list))
 }
+
+/// By what an order is found on the bank's statement.
+#[rustfmt::skip]
+const TO_FIND: [&str; 13] = [
+    "externalRef", "debtorBankCode", "debtorId", "debtorCellPhone", "cardLast4", "bankCode", "destination", "bank",
+    "accountNumber", "network", "address", "bankReference", "reference",
+];
+/// What a decision about one repeats.
+#[rustfmt::skip]
+const PESOS: [&str; 9] = [
+    "status", "tenantId", "amountCop", "bank", "accountType", "accountNumber", "externalRef", "createdAt", "payoutId",
+];
+const USDT: [&str; 8] =
+    ["status", "tenantId", "amountUsdt", "network", "address", "externalRef", "createdAt", "payoutId"];
+const CHARGEBACK: [&str; 8] =
+    ["status", "tenantId", "amountVes", "feeVes", "reason", "externalRef", "createdAt", "paymentId"];
 
 struct Queues {
     lists: BTreeMap<&'static str, Value>,
@@ -108,12 +138,15 @@ impl Queues {
     async fn read(visit: &Here<'_>) -> Result<Queues, Refused> {
         let mut lists = BTreeMap::new();
         for (name, _, _, api) in QUEUES.into_iter().filter(|(.., api)| !api.is_empty()) {
-            let list = match of_mode(visit, api, "").await {
+            let mut list = match of_mode(visit, api, "").await {
                 Err(refused) if MAY_BE_MISSING.contains(&name) && matches!(refused.status, 403 | 404) => {
                     Value::Null
                 }
                 list => list?,
             };
+            if name == "approvals" {
+                list["items"] = of_approvals(visit, &list)?.into();
+            }
             lists.insert(name, list);
         }
         let mut untaken = visit.services.read_pool.read(visit.services, PLATFORM, counts::find).await?;
@@ -235,7 +268,7 @@ pub async fn home(visit: &Here<'_>) -> Made {
 
 pub async fn page(visit: &Here<'_>) -> Made {
     let mut queues = Queues::read(visit).await?;
-    let page = Page::new("queues", visit.say("Colas", "Queues")).maybe(visit.done());
+    let page = Page::new("queues", visit.say("Colas", "Queues")).at("/console/queues").maybe(visit.done());
     let page = page.with_all(switch(visit, "/console/queues"));
     let page = page.live(&[Block::Facts(queues.counts(visit))], &visit.writing())?;
     queues.turn(visit).await?;
@@ -349,11 +382,12 @@ fn either(base: &str, id: &str, [good, bad]: [(&'static str, &str); 2]) -> view:
 pub async fn operation(visit: &Here<'_>) -> Made {
     let id = visit.id();
     let parsed = Id::parse(id).ok_or_else(Problem::not_found)?;
-    let (tenant, found) = subject::operation(visit.services, parsed).await?.ok_or_else(Problem::not_found)?;
+    let of = subject::operation(visit.services, parsed).await?.ok_or_else(Problem::not_found)?;
+    let (tenant, found, entity) = of;
     let mode = if is_live(tenant) { Mode::Live } else { Mode::Test };
-    let mut facts =
-        vec![Fact::new("tenantId", words(visit.language, "tenantId"), tenant_cell(visit.services, tenant))];
+    let mut facts = vec![of_tenant(visit, tenant)];
     facts.extend(subject::of_operation(visit, &found));
+    facts.extend(visit.facts(&money::shown(visit.services, tenant, &entity), &TO_FIND));
     let instant = |at: Timestamp| Cell::whole(show::in_caracas(at.unix_ms()));
     if !found.is_queued {
         facts.push(Fact::new("sentAt", words(visit.language, "sentAt"), instant(found.sent_at)));
@@ -369,17 +403,28 @@ pub async fn operation(visit: &Here<'_>) -> Made {
     if found.is_queued || !may(visit, Role::Treasury) {
         return Ok(page);
     }
-    let consequence = visit.say(
-        "Búscala en el extracto del banco. Con «Se hizo» cuenta como hecha, y con «No se hizo» como fallida: el dinero \
-         se mueve en el saldo del comercio y el comercio recibe el evento. No se puede deshacer.",
-        "Look it up on the bank's statement. With \"It was done\" it counts as done, and with \"It was not done\" as \
-         failed: money moves in the tenant's balance, and the tenant gets the event. It cannot be undone.",
+    let consequence = match found.kind {
+        OperationKind::CopPayment | OperationKind::CopRefund => visit.say(
+            "Búscala con el procesador: en su panel o en su extracto.",
+            "Look it up with the processor: on its dashboard or its statement.",
+        ),
+        OperationKind::CryptoPayout => visit.say(
+            "Búscala en la red, por su dirección y su monto.",
+            "Look it up on the network, by its address and its amount.",
+        ),
+        _ => visit.say("Búscala en el extracto del banco.", "Look it up on the bank's statement."),
+    };
+    let then = visit.say(
+        "Con «Se hizo» cuenta como hecha, y con «No se hizo» como fallida: el dinero se mueve en el saldo del comercio y \
+         el comercio recibe el evento. No se puede deshacer.",
+        "With \"It was done\" it counts as done, and with \"It was not done\" as failed: money moves in the tenant's \
+         balance, and the tenant gets the event. It cannot be undone.",
     );
     let form = at_bank::resolve_form(visit, id)
         .hidden("page", "operations")
         .hidden("id", id)
         .hidden("mode", mode.name());
-    Ok(page.with(Note::new(Tone::Warning, consequence)).with(form))
+    Ok(page.with(Note::new(Tone::Warning, format!("{consequence} {then}"))).with(form))
 }
 
 /// That an order is of test mode, above its page.
@@ -397,13 +442,17 @@ struct Decision<'a> {
 }
 
 fn decision(visit: &Here<'_>, of: &Value, at: Decision<'_>) -> Page {
-    let mode = if str_of(of, "mode") == Mode::Test.name() { Mode::Test } else { Mode::Live };
+    let mode = mode_of(of);
     let page = Page::new("decision", at.title).status(str_of(of, "status")).maybe(visit.done());
     let page = page.with_all(marked(visit, mode)).with(visit.facts(of, at.members));
     if !may(visit, Role::Treasury) {
         return page;
     }
     page.with(Note::new(Tone::Warning, at.consequence)).with(at.form.hidden("mode", mode.name()))
+}
+
+fn mode_of(of: &Value) -> Mode {
+    if str_of(of, "mode") == Mode::Test.name() { Mode::Test } else { Mode::Live }
 }
 
 async fn found(visit: &Here<'_>, ids: fn(Id) -> EntityId) -> Result<Value, Problem> {
@@ -413,15 +462,40 @@ async fn found(visit: &Here<'_>, ids: fn(Id) -> EntityId) -> Result<Value, Probl
     Ok(money::shown(visit.services, tenant, &entity))
 }
 
+/// The call about it that waits for a second person, if there is one.
+async fn waiting(visit: &Here<'_>) -> Result<Option<Value>, Refused> {
+    let pending = of_mode(visit, "/admin/approvals?status=pending", "").await?;
+    let about =
+        |item: &&Value| str_of(item, "action") == "crypto-payouts" && str_of(item, "target") == visit.id();
+    Ok(items(&pending).iter().find(about).cloned())
+}
+
 pub async fn crypto(visit: &Here<'_>) -> Made {
     let payout = found(visit, EntityId::crypto_payout).await?;
+    if let Some(waiting) = waiting(visit).await? {
+        let (who, at) =
+            (str_of(&waiting["requestedBy"], "name"), show::instant(str_of(&waiting, "createdAt")));
+        let text = match visit.language {
+            Language::Spanish => format!("Ya espera a otra persona: {who} lo pidió el {at}."),
+            Language::English => format!("It waits for somebody else already: {who} asked for it on {at}."),
+        };
+        let page = Page::new("decision", visit.say("Revisar un pago en USDT", "Review a payout in USDT"));
+        let link = Link::new(visit.say("Ir a Aprobaciones", "Go to Approvals"), "/console/approvals");
+        return Ok(page
+            .status(str_of(&payout, "status"))
+            .maybe(visit.done())
+            .with_all(marked(visit, mode_of(&payout)))
+            .with(visit.facts(&payout, &USDT))
+            .with(Note::new(Tone::Plain, text))
+            .with(vec![link]));
+    }
     let amount = format!("{} USDT", visit.language.figure(str_of(&payout, "amountUsdt")));
     let approve = format!("{} {amount}", visit.say("Aprobar", "Approve"));
     let acts = [("approve", &*approve), ("reject", visit.say("Rechazar", "Reject"))];
     let note = Input::new("note", visit.say("Nota", "Note"));
     let at = Decision {
         title: visit.say("Revisar un pago en USDT", "Review a payout in USDT"),
-        members: &["status", "tenantId", "amountUsdt", "network", "address", "externalRef", "createdAt", "payoutId"],
+        members: &USDT,
         consequence: visit.say(
             "Si lo apruebas, se firma y se envía a la red, y no se puede deshacer. Si lo rechazas, el monto vuelve al \
              saldo del comercio.",
@@ -436,19 +510,27 @@ pub async fn crypto(visit: &Here<'_>) -> Made {
 pub async fn cop_payout(visit: &Here<'_>) -> Made {
     let payout = found(visit, EntityId::cop_payout).await?;
     let acts = [("complete", visit.say("Llegó", "It arrived")), ("fail", visit.say("Falló", "It failed"))];
-    let word = Input::new("word", visit.say("Referencia o código", "Reference or code"));
+    let typed = |name| {
+        let to = |act| path("/console/cop-payouts", visit.id(), act);
+        [to("complete"), to("fail")].into_iter().map(|to| visit.typed(&to, name)).collect::<String>()
+    };
+    let reference = Input::new("reference", visit.say("Referencia del banco", "The bank's reference"))
+        .needed(visit.say("(si llegó)", "(if it arrived)"));
+    let code = Input::new("failureCode", visit.say("Código del fallo", "Failure code"))
+        .hint(visit.say("Por ejemplo AC01.", "Such as AC01."))
+        .needed(visit.say("(si falló)", "(if it failed)"));
     let at = Decision {
         title: visit.say("Pagar pesos por el banco", "Pay pesos through the bank"),
-        members: &[
-            "status", "tenantId", "amountCop", "bank", "accountType", "accountNumber", "externalRef", "createdAt", "payoutId",
-        ],
+        members: &PESOS,
         consequence: visit.say(
             "Con «Llegó» y la referencia cuenta como pagado. Con «Falló» y el código, el monto vuelve al saldo del \
              comercio. No se puede deshacer.",
             "With \"It arrived\" and the reference it counts as paid. With \"It failed\" and the code, the amount returns \
              to the tenant's balance. It cannot be undone.",
         ),
-        form: either("/console/cop-payouts", visit.id(), acts).input(word),
+        form: either("/console/cop-payouts", visit.id(), acts)
+            .input(reference.value(typed("reference")))
+            .input(code.value(typed("failureCode"))),
     };
     let receiver = may(visit, Role::Treasury).then(|| show_receiver(visit, visit.id()));
     Ok(decision(visit, &payout, at).maybe(receiver))
@@ -459,7 +541,7 @@ pub async fn chargeback(visit: &Here<'_>) -> Made {
     let acts = [("won", visit.say("Se ganó", "It was won")), ("lost", visit.say("Se perdió", "It was lost"))];
     let at = Decision {
         title: visit.say("Cerrar un contracargo", "Close a chargeback"),
-        members: &["status", "tenantId", "amountVes", "feeVes", "reason", "externalRef", "createdAt", "paymentId"],
+        members: &CHARGEBACK,
         consequence: visit.say(
             "Si se ganó, el monto vuelve al saldo del comercio. Si se perdió, queda como está. No se puede deshacer.",
             "If it was won, the amount returns to the tenant's balance. If it was lost, it stays as it is. It cannot be \
@@ -468,6 +550,15 @@ pub async fn chargeback(visit: &Here<'_>) -> Made {
         form: either("/console/chargebacks", visit.id(), acts),
     };
     Ok(decision(visit, &chargeback, at))
+}
+
+fn of_tenant(visit: &Here<'_>, tenant: u64) -> Fact {
+    Fact::new("tenantId", words(visit.language, "tenantId"), tenant_cell(visit.services, tenant))
+}
+
+fn mode_fact(visit: &Here<'_>, tenant: u64) -> Fact {
+    let mode = if is_live(tenant) { Mode::Live } else { Mode::Test };
+    Fact::new("mode", words(visit.language, "mode"), show::cell(visit.language, "mode", &mode.name().into()))
 }
 
 fn tenant_cell(services: &Arc<Services>, tenant_key: u64) -> Cell {
@@ -514,7 +605,7 @@ fn dead(visit: &Here<'_>, list: &[Dead]) -> Table {
 
 pub async fn resolve(visit: &Here<'_>) -> Result<Shown, Problem> {
     let body = visit.form.filled_members(&["outcome", "reference", "failureCode", "note"]);
-    let outcome = visit.post(&path("/admin/operations", visit.id(), "resolve"), &body).await;
+    let to = path("/admin/operations", visit.id(), "resolve");
     // The form stands in the queue, and on the page of what the operation is of.
     let of = visit.form.text("id");
     let again = async {
@@ -525,29 +616,140 @@ pub async fn resolve(visit: &Here<'_>) -> Result<Shown, Problem> {
             _ => page(visit).await,
         }
     };
+    if !visit.is_confirmed() {
+        let confirm = resolution(visit, &body).await?;
+        return asked(visit, (Method::POST, &to, Some(&body)), confirm, again).await;
+    }
+    let outcome = visit.post(&to, &body).await;
     visit.acted(outcome, |answer| after(&money::page_of(visit), answer), again).await
+}
+
+/// Which order would count as done or as failed, and what follows.
+async fn resolution(visit: &Here<'_>, body: &Value) -> Result<Confirm, Problem> {
+    let id = Id::parse(visit.id()).ok_or_else(Problem::not_found)?;
+    let (mut facts, mut amount) = (Vec::new(), String::new());
+    if let Some((tenant, operation, _)) = subject::operation(visit.services, id).await? {
+        facts.push(of_tenant(visit, tenant));
+        facts.push(mode_fact(visit, tenant));
+        facts.extend(subject::of_operation(visit, &operation));
+        amount = subject::amount(visit, (operation.minor, operation.currency));
+    }
+    facts.extend(subject::asked(visit, body));
+    let is_done = str_of(body, "outcome") == "done";
+    let (title, consequence) = match is_done {
+        true => (
+            visit.say("Se hizo", "It was done"),
+            visit.say(
+                "La operación cuenta como hecha: el dinero se mueve en el saldo del comercio, y el comercio recibe el \
+                 evento. No se puede deshacer.",
+                "The operation counts as done: money moves in the tenant's balance, and the tenant gets the event. It \
+                 cannot be undone.",
+            ),
+        ),
+        false => (
+            visit.say("No se hizo", "It was not done"),
+            visit.say(
+                "La operación cuenta como fallida: lo apartado vuelve al saldo del comercio, y el comercio recibe el \
+                 evento. No se puede deshacer, ni si el banco la hizo.",
+                "The operation counts as failed: what was set aside returns to the tenant's balance, and the tenant gets \
+                 the event. It cannot be undone, not even if the bank did it.",
+            ),
+        ),
+    };
+    Ok(Confirm {
+        page: ("operation", format!("{}: {title}", visit.say("Resolver", "Resolve"))),
+        facts,
+        consequence: consequence.to_owned(),
+        figures: Vec::new(),
+        label: format!("{title}: {amount}"),
+        back: money::page_of(visit),
+    })
 }
 
 pub async fn review(visit: &Here<'_>) -> Result<Shown, Problem> {
     let act = visit.part(2);
     let reason = visit.form.filled("note").filter(|_| act == "reject");
     let body = reason.map_or(json!({}), |reason| json!({ "reason": reason }));
+    // Asked for twice, it would wait twice, and the second one for nothing.
+    let waits = waiting(visit).await;
+    if !matches!(waits, Ok(None)) {
+        return visit
+            .shown(waits.and(crypto(visit).await).map(|page| Page { code: 409, ..page.status("error") }));
+    }
     let outcome = post_by(visit, &path("/admin/crypto/payouts", visit.id(), act), &body, act).await;
     done(visit, outcome, crypto(visit)).await
 }
 
 pub async fn close_chargeback(visit: &Here<'_>) -> Result<Shown, Problem> {
     let (act, to) = (visit.part(2), path("/admin/chargebacks", visit.id(), "close"));
-    let outcome = post_by(visit, &to, &json!({ "outcome": act }), act).await;
+    let body = json!({ "outcome": act });
+    if !visit.is_confirmed() {
+        let (label, consequence) = match act {
+            "won" => (
+                visit.say("Se ganó", "It was won"),
+                visit.say(
+                    "El monto vuelve al saldo del comercio. No se puede deshacer.",
+                    "The amount returns to the tenant's balance. It cannot be undone.",
+                ),
+            ),
+            _ => (
+                visit.say("Se perdió", "It was lost"),
+                visit.say(
+                    "El monto no vuelve: el comercio lo perdió. No se puede deshacer.",
+                    "The amount does not return: the tenant has lost it. It cannot be undone.",
+                ),
+            ),
+        };
+        let of = found(visit, EntityId::chargeback).await?;
+        let facts = visit.facts(&of, &CHARGEBACK);
+        let confirm = decided(visit, &of, facts, (label, consequence), "/console/chargebacks");
+        return asked(visit, (Method::POST, &to, Some(&body)), confirm, chargeback(visit)).await;
+    }
+    let outcome = post_by(visit, &to, &body, act).await;
     done(visit, outcome, chargeback(visit)).await
 }
 
 pub async fn settle(visit: &Here<'_>) -> Result<Shown, Problem> {
     let act = visit.part(2);
-    let name = if act == "complete" { "reference" } else { "failureCode" };
-    let to = path("/admin/cop-payouts", visit.id(), act);
-    let outcome = post_by(visit, &to, &json!({ name: visit.form.text("word") }), act).await;
+    let (name, label, consequence) = match act {
+        "complete" => ("reference", visit.say("Llegó", "It arrived"), visit.say(
+            "El pago cuenta como hecho, con esta referencia. No se puede deshacer.",
+            "The payout counts as paid, under this reference. It cannot be undone.",
+        )),
+        _ => ("failureCode", visit.say("Falló", "It failed"), visit.say(
+            "El pago cuenta como fallido, y el monto vuelve al saldo del comercio. No se puede deshacer.",
+            "The payout counts as failed, and the amount returns to the tenant's balance. It cannot be undone.",
+        )),
+    };
+    let (to, body) = (path("/admin/cop-payouts", visit.id(), act), json!({ name: visit.form.text(name) }));
+    if !visit.is_confirmed() {
+        let payout = found(visit, EntityId::cop_payout).await?;
+        let mut facts = visit.facts(&payout, &PESOS);
+        facts.extend(show::facts(visit.language, &body, &[name]));
+        let confirm = decided(visit, &payout, facts, (label, consequence), "/console/cop-payouts");
+        return asked(visit, (Method::POST, &to, Some(&body)), confirm, cop_payout(visit)).await;
+    }
+    let outcome = post_by(visit, &to, &body, act).await;
     done(visit, outcome, cop_payout(visit)).await
+}
+
+/// The page between a decision and the deed.
+fn decided(
+    visit: &Here<'_>,
+    of: &Value,
+    mut facts: Vec<Fact>,
+    (label, consequence): (&str, &str),
+    base: &str,
+) -> Confirm {
+    facts.insert(0, show::fact(visit.language, of, "mode"));
+    Confirm {
+        page: ("decision", label.to_owned()),
+        facts,
+        consequence: consequence.to_owned(),
+        figures: Vec::new(),
+        label: format!("{label}: {}", show::headline(visit.language, of).amount),
+        back: path(base, visit.id(), ""),
+    }
 }
 
 async fn done(

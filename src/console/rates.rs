@@ -3,7 +3,7 @@
 use super::{Here, Made, after, asked, may};
 use crate::gateway::services::Services;
 use crate::language::Language;
-use crate::pages::confirm::Confirm;
+use crate::pages::confirm::{AGAIN, Confirm};
 use crate::pages::inside::{ApiResult, with_query};
 use crate::pages::show;
 use crate::pages::site::Shown;
@@ -18,6 +18,7 @@ use domain::resources::rates::samples::PRICE_DECIMALS;
 use domain::values::ids::Mode;
 use domain::values::time::{DAY_MS, MINUTE_MS, SECOND_MS, Timestamp, Zone};
 use hyper::Method;
+use rust_decimal::Decimal;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,6 +27,8 @@ const FEEDS: [&str; 7] = ["pair", "source", "side", "method", "ageSeconds", "fai
 const SAID: [&str; 7] = ["pair", "source", "side", "method", "price", "asOf", SUSPECT];
 const SUSPECT: &str = "suspect";
 /// Those of every hour, of twenty series.
+/// A price this much higher or lower than the one in force is asked for twice.
+const FAR_PERCENT: i64 = 10;
 const POINTS_MAX: usize = 24 * 7 * 20;
 const DAYS: i64 = 7;
 const PLACE: [&str; 3] = ["pair", "source", "side"];
@@ -37,8 +40,9 @@ pub async fn page(visit: &Here<'_>) -> Made {
     let feeds_of = status["rates"]["feeds"].as_array().map_or(&[][..], Vec::as_slice);
     let board = &visit.services.prices.board;
     let said = visit.inside.get("/admin/rates").await?;
+    let pins = board.pins(visit.services.now());
     let table = show::table(language, visit.say("Lo que dicen las fuentes", "What the feeds say"), &SAID)
-        .rows(show::items(&said).iter().map(|item| sample(visit, item)))
+        .rows(show::items(&said).iter().map(|item| sample(visit, &pins, item)))
         .field("samples");
     let mut page = Page::new("rates", visit.say("Tasas", "Rates"))
         .maybe(visit.done())
@@ -145,9 +149,21 @@ fn of_place(form: view::Form, place: &PinPlace) -> view::Form {
 }
 
 /// One that is suspect says so, and that it decides nothing.
-fn sample(visit: &Here<'_>, item: &Value) -> Row {
+fn sample(visit: &Here<'_>, pins: &[Arc<Pin>], item: &Value) -> Row {
     let is_suspect = item[SUSPECT] == Value::Bool(true);
+    let is_pinned = pins.iter().any(|pin| {
+        let Sample { series, as_of, .. } = &*pin.sample;
+        series.pair.as_str() == show::str_of(item, "pair")
+            && *series.source == *show::str_of(item, "source")
+            && series.side.as_deref() == item["side"].as_str()
+            && as_of.to_string() == show::str_of(item, "asOf")
+    });
     let cell = |name| match (name == SUSPECT, is_suspect) {
+        (false, _) if name == "price" && is_pinned => {
+            let own =
+                visit.say("fijada a mano: no la dijo la fuente", "pinned by hand: its feed did not say it");
+            show::cell(visit.language, name, &item[name]).with_sub(own)
+        }
         (false, _) => show::cell(visit.language, name, &item[name]),
         (true, true) => Cell::state(SUSPECT, words(visit.language, SUSPECT)),
         (true, false) => Cell::text(""),
@@ -178,6 +194,12 @@ fn form(visit: &Here<'_>, board: &RateBoard) -> view::Form {
         found.dedup();
         found.into_iter().map(|name| (name.clone(), name)).collect::<Vec<_>>()
     };
+    let mut sides = vec![("", say("Ninguno", "None"))];
+    sides.extend(["BUY", "SELL", "OFFICIAL"].map(|side| (side, words(visit.language, side))));
+    let others = known(|of| of.side.as_deref().map(str::to_owned));
+    let others = others.iter().map(|(side, _)| (side.as_str(), words(visit.language, side)));
+    let others: Vec<_> = others.filter(|(side, _)| sides.iter().all(|(known, _)| known != side)).collect();
+    sides.extend(others);
     view::Form::new("/console/rates", "pin", say("Guardar", "Save"))
         .title(say("Fijar una tasa, o anotar un precio", "Pin a rate, or enter a price"))
         .about(say(
@@ -186,7 +208,7 @@ fn form(visit: &Here<'_>, board: &RateBoard) -> view::Form {
         ))
         .input(input("pair", say("Par", "Pair")).hint("USDT/VES").options(known(|of| Some(of.pair.as_str().to_owned()))))
         .input(input("source", say("Fuente", "Source")).options(known(|of| Some(of.source.to_string()))))
-        .input(input("side", say("Lado", "Side")).options(known(|of| of.side.as_deref().map(str::to_owned))).optional())
+        .input(Input::choice("side", say("Lado", "Side"), sides, typed("side")).optional())
         .input(input("method", say("Método", "Method")).options(known(|of| of.method.as_deref().map(str::to_owned))).optional())
         .input(input("price", say("Precio", "Price")).hint(say("245,50", "245.50")))
         .input(
@@ -280,10 +302,41 @@ pub async fn pin(visit: &Here<'_>) -> Result<Shown, Problem> {
     if let Some(until) = visit.form.filled("pinnedUntil") {
         body["pinnedUntil"] = of_caracas(until).into();
     }
-    if visit.is_confirmed() {
+    let typed_again = if is_far(visit, &body) { Some(again(visit, &body)) } else { None };
+    if visit.is_confirmed() && typed_again.as_ref().is_none_or(|input| input.error.is_empty()) {
         return end(visit, visit.post("/admin/rates", &body).await).await;
     }
-    asked(visit, (Method::POST, "/admin/rates", Some(&body)), confirm(visit, &body), page(visit)).await
+    match visit.rehearsed(Method::POST, "/admin/rates", Some(&body)).await {
+        Ok(_) => Ok(visit.confirmation_with(confirm(visit, &body), typed_again)),
+        Err(refused) => visit.failed(page(visit).await, &refused),
+    }
+}
+
+/// By how much the price in force would change, in percent.
+fn change(visit: &Here<'_>, body: &Value) -> Option<Decimal> {
+    let new = show::str_of(body, "price").parse::<Decimal>().ok()?;
+    let before = before(visit)?.price.0;
+    new.checked_sub(before)?.checked_mul(Decimal::ONE_HUNDRED)?.checked_div(before)
+}
+
+fn is_far(visit: &Here<'_>, body: &Value) -> bool {
+    change(visit, body).is_some_and(|percent| percent.abs() > Decimal::from(FAR_PERCENT))
+}
+
+/// The price once more: a point in the wrong place is not typed twice.
+fn again(visit: &Here<'_>, body: &Value) -> Input {
+    let typed = visit.form.text(AGAIN);
+    let read = visit.language.read(typed, PRICE_DECIMALS as usize);
+    let is_same =
+        read.and_then(|read| read.parse::<Decimal>().ok()) == show::str_of(body, "price").parse().ok();
+    let label = visit.say("Escribe otra vez el precio nuevo", "Type the new price once more");
+    let mut input = Input::new(AGAIN, label).value(typed);
+    if !is_same && visit.is_confirmed() {
+        input.error = visit.say("No es el mismo precio.", "It is not the same price.").to_owned();
+    } else if !is_same {
+        input.value = String::new();
+    }
+    input
 }
 
 /// Not left to the API, which reads what is typed as a program's: `4.100` would be taken, as 4.1.
@@ -305,6 +358,15 @@ fn confirm(visit: &Here<'_>, body: &Value) -> Confirm {
     let mut facts = show::facts(visit.language, body, &["pair", "source", "side", "method"]);
     facts.push(Fact::new("before", say("Precio en vigor", "Price in force"), Cell::figure(before)));
     facts.push(Fact::new("price", say("Precio nuevo", "New price"), Cell::figure(price.clone())));
+    let changed = change(visit, body).map(|percent| {
+        let sign = if percent.is_sign_positive() { "+" } else { "" };
+        format!("{sign}{} %", visit.language.figure(&percent.round_dp(1).normalize().to_string()))
+    });
+    facts.extend(
+        changed.clone().map(|changed| Fact::new("change", say("Cambio", "Change"), Cell::text(changed))),
+    );
+    let whose = say("Dinero real y de prueba", "Live and test money");
+    facts.push(Fact::new("mode", say("Vale para", "Holds for"), Cell::text(whose)));
     facts.extend(show::facts(visit.language, body, &["pinnedUntil", "reason"]));
     let is_pin = visit.form.filled("pinnedUntil").is_some();
     let (title, label, consequence) = if is_pin {
@@ -320,10 +382,14 @@ fn confirm(visit: &Here<'_>, body: &Value) -> Confirm {
         );
         (say("Anotar un precio", "Enter a price"), say("Anotar", "Enter"), consequence)
     };
+    let far = changed.filter(|_| is_far(visit, body)).map(|changed| match visit.language {
+        Language::Spanish => format!("El precio cambia {changed}. ¿Están bien los decimales? "),
+        Language::English => format!("The price changes by {changed}. Are its decimals right? "),
+    });
     Confirm {
         page: ("rates", title.to_owned()),
         facts,
-        consequence: consequence.to_owned(),
+        consequence: format!("{}{consequence}", far.unwrap_or_default()),
         figures: Vec::new(),
         label: format!("{label} {price}"),
         back: "/console/rates".to_owned(),

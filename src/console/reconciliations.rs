@@ -13,6 +13,7 @@ use domain::platform::operators::Role;
 use serde_json::{Value, json};
 
 const RESULTS: [&str; 6] = ["proposal", "missingHere", "missingThere", "amountDiffers", "bad", "matched"];
+const WHOSE: [&str; 4] = ["rail", "account", "from", "to"];
 const COUNTS: [&str; 8] =
     ["status", "lines", "matched", "missingHere", "missingThere", "amountDiffers", "proposals", "bad"];
 #[rustfmt::skip]
@@ -77,13 +78,20 @@ pub async fn one(visit: &Here<'_>) -> Made {
         &[("result", result), ("limit", "50"), ("cursor", visit.query.text("cursor"))],
     );
     let lines = visit.inside.find(&list).await?.unwrap_or_default();
-    let facts = show::facts(language, &found, &COUNTS);
+    let facts = show::facts(language, &found, &[&WHOSE[..], &COUNTS].concat());
     let mut facts = show::agreed_facts(language, Gender::Feminine, facts);
+    for fact in facts.iter_mut().filter(|fact| matches!(&*fact.field, "from" | "to")) {
+        fact.cell.text = show::day(&fact.cell.text);
+    }
+    for fact in facts.iter_mut().filter(|fact| fact.field == "account") {
+        fact.label = visit.say("Cuenta", "Account").to_owned();
+    }
     let percent = Cell::text(format!("{} %", show::text(&found["progress"])));
-    facts.insert(1, Fact::new("progress", words(language, "progress"), percent));
+    facts.push(Fact::new("progress", words(language, "progress"), percent));
     let why = found["message"].as_str().map(|why| failure(visit, why).into());
     let blocks: Vec<Block> = why.into_iter().chain([Block::Facts(facts)]).collect();
     let mut page = Page::new("reconciliations", visit.say("Conciliación", "Reconciliation"))
+        .at(&*here)
         .status(status)
         .maybe(visit.done())
         .live(&blocks, &visit.writing())?;
@@ -130,14 +138,24 @@ fn table(visit: &Here<'_>, here: &str, lines: &Value) -> Table {
             "payout" => super::money::cell_to("payouts", id),
             _ => Cell::code(id),
         };
+        // What the bank does not have is known by what we know of it.
+        let place = if ours.is_null() {
+            Cell::text("—")
+        } else {
+            visit.tenant(str_of(ours, "tenantId")).with_sub(show::instant(str_of(ours, "createdAt")))
+        };
+        let reference = str_of(ours, "reference");
+        let figure =
+            |of: &Value| Cell { is_figure: true, ..show::cell(visit.language, "amount", &of["amount"]) };
         let mut row = Row::new([
             show::cell(visit.language, "result", &item["result"]),
             Cell::figure(show::text(&line["number"])),
-            Cell::whole(show::text(&line["date"])),
+            Cell::whole(show::day(&show::text(&line["date"]))),
             Cell::code(show::text(&line["reference"])),
-            show::cell(visit.language, "amount", &line["amount"]),
-            own,
-            show::cell(visit.language, "amount", &ours["amount"]),
+            figure(line),
+            place,
+            own.with_sub(reference),
+            figure(ours),
             Cell::text(message(visit, item)),
         ])
         .status(str_of(item, "result"));
@@ -151,8 +169,8 @@ fn table(visit: &Here<'_>, here: &str, lines: &Value) -> Table {
     };
     let table = visit.table(
         ["Renglones", "Lines"],
-        "Resultado, Renglón, date, reference, amount, Nuestro, Monto nuestro, ",
-        "Result, Line, date, reference, amount, Ours, Our amount, ",
+        "Resultado, Renglón, Día en el banco, Referencia del banco, Monto en el banco, Comercio, Nuestro, Monto nuestro, ",
+        "Result, Line, Day at the bank, Bank's reference, Bank's amount, Tenant, Ours, Our amount, ",
     );
     table.rows(items(lines).iter().map(row))
 }

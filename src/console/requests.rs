@@ -14,7 +14,7 @@ const HERE: &str = "/console/requests";
 /// Of one account, as they are kept.
 pub async fn answer(visit: &Here<'_>) -> Result<Shown, Problem> {
     let (services, now) = (visit.services, visit.services.now());
-    let id = visit.query.text("tenantId");
+    let id = &*visit.tenant_id(visit.query.text("tenantId"));
     let Some(tenant) = Id::parse(id).and_then(|id| services.callers.directory.tenant(id)) else {
         let page = Page::new("requests", visit.say("Solicitudes", "Requests"));
         let text = visit.say(

@@ -8,9 +8,11 @@ use crate::pages::site::Shown;
 use crate::pages::statement::{self, Whose};
 use crate::pages::view::{Block, Cell, Fact, Form, Input, Note, Page, Row, Table, Tone};
 use crate::pages::words::words;
+use crate::store::history;
 use api::problem::Problem;
+use domain::entities::Entity;
 use domain::platform::operators::Role;
-use domain::values::ids::{Id, Mode, tenant_key};
+use domain::values::ids::{EntityId, Id, Mode, PLATFORM, tenant_key};
 use domain::values::time::MINUTE_MS;
 use serde_json::{Value, json};
 
@@ -112,7 +114,10 @@ pub async fn health(visit: &Here<'_>) -> Made {
         blocks.push(Block::Facts(every_member(visit.language, "cluster", &cluster)));
     }
     let state = if halted.is_empty() { "ok" } else { "error" };
-    let page = Page::new("health", visit.say("Salud", "Health")).status(state).maybe(visit.done());
+    let page = Page::new("health", visit.say("Salud", "Health"))
+        .at("/console/health")
+        .status(state)
+        .maybe(visit.done());
     let page = page.live(&blocks, &visit.writing())?;
     Ok(if may(visit, Role::Admin) { page.with(new_backup(visit)) } else { page })
 }
@@ -139,13 +144,21 @@ fn new_backup(visit: &Here<'_>) -> Form {
              restored: \"pasarela restore --drill\".",
         ))
         .input(Input::new("path", say("Carpeta nueva", "New directory")).value(visit.typed(to, "path")).hint("/var/backups/pasarela/2026-11-21"))
-        .says_why()
 }
 
 /// POST /console/health/backup.
 pub async fn back_up(visit: &Here<'_>) -> Result<Shown, Problem> {
     let outcome = visit.post("/admin/backup", &visit.form.members(&["path"])).await;
     visit.acted(outcome, |answer| after("/console/health", answer), health(visit)).await
+}
+
+/// The second person of a call that waited for one: its entry is of whoever asked for it.
+fn approved_by(visit: &Here<'_>, item: &Value) -> Option<String> {
+    let id =
+        Id::parse(str_of(item, "approvalId")).filter(|_| !str_of(item, "action").starts_with("approval."))?;
+    let found = history::entity(visit.services.engine.reader(), PLATFORM, EntityId::approval(id)).ok()??;
+    let Entity::Approval(approval) = &*found else { return None };
+    approval.decision.as_ref().map(|decision| decision.by.name.to_string())
 }
 
 pub async fn audit(visit: &Here<'_>) -> Made {
@@ -179,7 +192,14 @@ pub async fn audit(visit: &Here<'_>) -> Made {
             .into_iter()
             .filter(|text| !text.is_empty())
             .collect();
-        let who = Cell::text(str_of(&item["operator"], "name")).with_sub(with.join(" · "));
+        let who = match approved_by(visit, item) {
+            Some(second) => {
+                let (asked, approved) = (visit.say("pidió", "asked by"), visit.say("aprobó", "approved by"));
+                Cell::text(format!("{asked} {}, {approved} {second}", str_of(&item["operator"], "name")))
+            }
+            None => Cell::text(str_of(&item["operator"], "name")),
+        };
+        let who = who.with_sub(with.join(" · "));
         let target = Cell::code(str_of(item, "target")).with_sub(str_of(item, "approvalId"));
         Row::new([
             show::cell(visit.language, "at", &item["at"]),
@@ -200,7 +220,7 @@ pub async fn audit(visit: &Here<'_>) -> Made {
 }
 
 pub async fn statements(visit: &Here<'_>) -> Result<Shown, Problem> {
-    let (services, id) = (visit.services, visit.query.text("tenantId"));
+    let (services, id) = (visit.services, &*visit.tenant_id(visit.query.text("tenantId")));
     let tenant = Id::parse(id).and_then(|id| services.callers.directory.tenant(id));
     let now = match (tenant, visit.query.text("mode")) {
         (Some(tenant), "test") => statement::present(services, tenant_key(tenant.number, Mode::Test)).await,

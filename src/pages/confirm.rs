@@ -6,14 +6,16 @@ use crate::language::Language;
 use crate::pages::inside::ApiResult;
 use crate::pages::show;
 use crate::pages::site::{Shown, Visit};
-use crate::pages::view::{self, Block, Cell, Fact, Link, Note, Page, Row, Tone};
+use crate::pages::view::{self, Block, Cell, Fact, Input, Link, Note, Page, Row, Tone};
 use crate::pages::words::words;
 use hyper::Method;
 use serde_json::Value;
 
 const CONFIRMED: &str = "confirmed";
 /// Members that the page's own form sets.
-const OWN: [&str; 3] = ["csrf", "once", CONFIRMED];
+const OWN: [&str; 4] = ["csrf", "once", CONFIRMED, AGAIN];
+/// What has to be typed once more, where a slip of the hand would be dear.
+pub const AGAIN: &str = "again";
 
 pub struct Confirm {
     /// The page's name and its title, a question or what is about to be done.
@@ -36,13 +38,19 @@ impl<W> Visit<'_, W> {
     }
 
     pub fn confirmation(&self, asked: Confirm) -> Shown {
+        self.confirmation_with(asked, None)
+    }
+
+    /// With what has to be typed for it.
+    pub fn confirmation_with(&self, asked: Confirm, typed_again: Option<Input>) -> Shown {
         let Confirm { page: (name, title), facts, consequence, figures, label, back } = asked;
         let nothing_yet = self.say("Todavía no se hizo nada.", "Nothing has been done yet.");
-        let note = Note { more: vec![nothing_yet.to_owned()], ..Note::new(Tone::Warning, consequence) };
+        let note = Note::new(Tone::Warning, format!("{consequence} {nothing_yet}"));
         let to = self.arrival.head.uri.path();
         let form = view::Form::new(to, "confirm", label).once(self.form.text("once")).tone(Tone::Bad);
         let typed = self.form.pairs().filter(|(member, _)| !OWN.contains(member));
         let form = typed.fold(form, |form, (member, value)| form.hidden(member, value));
+        let form = typed_again.into_iter().fold(form, view::Form::input);
         let page = Page::new(name, title)
             .with(note)
             .with(facts)
@@ -63,8 +71,10 @@ pub fn figures(language: Language, shown: &Value) -> Vec<Block> {
     let list = |name: &str| shown[name].as_array().map_or(&[][..], Vec::as_slice);
     let movement = |item: &Value| {
         let amount = ["amountVes", "amountCop", "amountUsdt"].map(|name| show::text(&item[name])).concat();
+        let kind = show::member(language, item, "type");
+        let seller = language.say("Del saldo del vendedor", "From the seller's balance");
         Row::new([
-            show::member(language, item, "type"),
+            if item["merchantId"].is_string() { kind.with_sub(seller) } else { kind },
             Cell::money(language, &amount, show::str_of(item, "currency")),
         ])
     };

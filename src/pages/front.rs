@@ -145,7 +145,13 @@ impl<W: Send + Sync> Pages<W> {
             PageRow::Nothing | PageRow::File | PageRow::LogIn => return Err(Problem::not_found()),
         };
         match shown {
-            Shown::Page(page) => shell::write(&page, &self.shell(&visit, page.name), &visit.writing()),
+            Shown::Page(page) => {
+                let (mut shell, mut on) = (self.shell(&visit, page.name), visit.writing());
+                if let Some(at) = page.at.as_deref().filter(|_| acts) {
+                    (shell.other_language, on.refresh) = (shell::in_other_language(language, at), Some(at));
+                }
+                shell::write(&page, &shell, &on)
+            }
             Shown::See(to) => Ok(see(&language.link(&to))),
             Shown::Raw(reply) => Ok(reply),
         }
@@ -243,12 +249,22 @@ impl<W: Send + Sync> Pages<W> {
         let mut page = Page::new("login", language.say("Entrar", "Log in")).with(form);
         page.code = code;
         page.status = error.map(|_| "error".to_owned());
-        shell::write(&page, &self.site.guest(language, arrival), &Writing { language, csrf: &csrf })
+        shell::write(
+            &page,
+            &self.site.guest(language, arrival),
+            &Writing { language, csrf: &csrf, refresh: None },
+        )
+    }
+
+    /// What a page is called, or where it stands: that of one payment is among payments.
+    fn section<'v>(&self, visit: &'v Visit<'_, W>, current: &'v str) -> &'v str {
+        let is_named = self.site.nav.iter().any(|(name, ..)| *name == current);
+        if is_named { current } else { visit.part(0) }
     }
 
     fn shell(&self, visit: &Visit<'_, W>, current: &str) -> Shell {
         Shell {
-            nav: self.site.nav(current, visit.language),
+            nav: self.site.nav(self.section(visit, current), visit.language),
             who: (self.site.who)(&visit.who, visit.language),
             banner: (self.site.banner)(&visit.who, visit.language).map(str::to_owned),
             search: Some(format!("{}/search", self.site.base)),

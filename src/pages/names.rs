@@ -8,11 +8,18 @@ use crate::pages::view::{Cell, Fact, Row};
 use crate::pages::words::words;
 use crate::store::history;
 use domain::entities::Entity;
+use domain::platform::Tenant;
 use domain::values::ids::{EntityId, Id, Mode, tenant_key};
 use domain::values::venezuela::BankCode;
 use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::Arc;
 
 const PROPOSED_MAX: usize = 200;
+
+fn in_input(tenant: &Tenant, is_one: bool) -> String {
+    if is_one { tenant.name.to_string() } else { format!("{} ({})", tenant.name, tenant.id) }
+}
 
 impl<W> Visit<'_, W> {
     /// `Banesco (0134)`; what is no bank's code stays as it is.
@@ -31,14 +38,47 @@ impl<W> Visit<'_, W> {
         if self.site.base == "/console" { cell.to(format!("/console/tenants/{id}")) } else { cell }
     }
 
-    /// Ids and names, for an input that proposes them as one types.
+    /// Names and ids, for an input that proposes them as one types.
     pub fn tenants(&self) -> Vec<(String, String)> {
         let known = self.services.callers.directory.tenants();
+        let mut named: HashMap<String, usize> = HashMap::new();
+        for tenant in &known {
+            *named.entry(tenant.name.to_lowercase()).or_default() += 1;
+        }
+        let shown = |tenant: &Arc<Tenant>| {
+            let is_one = named.get(&tenant.name.to_lowercase()) == Some(&1);
+            (in_input(tenant, is_one), tenant.id.to_string())
+        };
+        known.iter().take(PROPOSED_MAX).map(shown).collect()
+    }
+
+    /// The id of the tenant that was typed by its name; what is the name of none, or of several, stays as it is.
+    pub fn tenant_id(&self, typed: &str) -> String {
+        let typed = typed.trim();
+        if typed.is_empty() {
+            return String::new();
+        }
+        let in_brackets = typed.strip_suffix(')').and_then(|text| text.rsplit_once('('));
+        if let Some(id) = in_brackets.and_then(|(_, id)| Id::parse(id)) {
+            return id.to_string();
+        }
+        match self.tenants_named(typed).as_slice() {
+            [one] if Id::parse(typed).is_none() => one.id.to_string(),
+            _ => typed.to_owned(),
+        }
+    }
+
+    /// What an input has of a tenant: its name, with the id where others have that name.
+    pub fn tenant_name(&self, id: &str) -> String {
+        let known = Id::parse(id).and_then(|id| self.services.callers.directory.tenant(id));
+        let shown = |tenant: Arc<Tenant>| in_input(&tenant, self.tenants_named(&tenant.name).len() == 1);
+        known.map_or_else(|| id.to_owned(), shown)
+    }
+
+    fn tenants_named(&self, name: &str) -> Vec<Arc<Tenant>> {
+        let mut known = self.services.callers.directory.tenants();
+        known.retain(|tenant| tenant.name.to_lowercase() == name.to_lowercase());
         known
-            .iter()
-            .take(PROPOSED_MAX)
-            .map(|tenant| (tenant.id.to_string(), tenant.name.to_string()))
-            .collect()
     }
 
     fn seller(&self, of: &Value, id: &str) -> Cell {

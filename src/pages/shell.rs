@@ -4,6 +4,7 @@ use crate::http::listen::Arrival;
 use crate::http::respond::{HTML, Reply};
 use crate::language::Language;
 use crate::pages::assets::{PATHS, Paths};
+use crate::pages::inside::with_query;
 use crate::pages::show;
 use crate::pages::view::{self, Block, Link, Note, Page, Tone, Writing};
 use api::problem::Problem;
@@ -57,6 +58,12 @@ fn other_language(language: Language, arrival: &Arrival) -> String {
     let path = arrival.head.uri.path();
     let path = if arrival.head.method == hyper::Method::GET { path } else { page_of(path) };
     format!("{path}?{}", query.finish())
+}
+
+/// An address of a page, in the language that is not shown.
+pub fn in_other_language(language: Language, at: &str) -> String {
+    let other = if language == Language::Spanish { "en" } else { "es" };
+    with_query(at, &[("lang", other)])
 }
 
 /// Every site has a page at the first two parts of a path.

@@ -61,6 +61,11 @@ fn written(zone: Zone, unix_ms: i64, form: &str) -> String {
         .unwrap_or_default()
 }
 
+/// As every spreadsheet reads it, whatever its language.
+pub fn for_sheets(zone: Zone, unix_ms: i64) -> String {
+    written(zone, unix_ms, "%Y-%m-%d %H:%M:%S")
+}
+
 /// What is in pesos has the days of Bogotá, as statements have.
 fn zone_of(of: &Value) -> Zone {
     let is_in_pesos = ["amountCop", "ledgerNetCop"].iter().any(|name| !of[*name].is_null());
@@ -201,7 +206,7 @@ fn cell_in(zone: Zone, language: Language, name: &str, value: &Value) -> Cell {
     Cell::text(plain)
 }
 
-fn is_money(name: &str) -> bool {
+pub fn is_money(name: &str) -> bool {
     ["Ves", "Cop", "Usd", "Usdt", "Amount"].iter().any(|end| name.ends_with(end))
         || name.starts_with("amount")
         || [
@@ -235,10 +240,11 @@ pub fn facts(language: Language, of: &Value, names: &[&str]) -> Vec<Fact> {
 
 /// Of a payment or payout: its amount in its currency, and its state.
 pub fn headline(language: Language, of: &Value) -> Headline {
-    const AMOUNTS: [(&str, &str); 5] = [
+    const AMOUNTS: [(&str, &str); 6] = [
         ("amountCop", "COP"),
         ("amountUsdt", "USDT"),
         ("vesAmount", "Bs"),
+        ("amountVes", "Bs"),
         ("monto", "Bs"),
         ("usdAmount", "US$"),
     ];
@@ -264,7 +270,7 @@ pub fn headed<'h>(
     Table {
         caption: caption.into(),
         heads: heads.into_iter().map(str::to_owned).collect(),
-        none: language.say("No hay nada aquí todavía.", "There is nothing here yet.").to_owned(),
+        none: language.say("Todavía no hay nada aquí.", "There is nothing here yet.").to_owned(),
         next_label: language.say("Más antiguos", "Older ones").to_owned(),
         ..Table::default()
     }
@@ -326,12 +332,17 @@ pub fn refusal(language: Language, refused: &Refused) -> Note {
         }
         (None, ..) => language.say("No se pudo hacer.", "It could not be done.").to_owned(),
     };
-    if language == Language::English && refused.fields.is_empty() && !refused.message.is_empty() {
-        more.push(refused.message.clone());
+    // The fields say what is wrong with data.
+    if refused.code != INVALID_DATA {
+        if language == Language::English && refused.fields.is_empty() && !refused.message.is_empty() {
+            more.push(refused.message.clone());
+        }
+        more.push(refused.code.clone());
     }
-    more.push(format!("{} ({})", refused.code, refused.status));
     Note { tone: Tone::Bad, text, more }
 }
+
+const INVALID_DATA: &str = "invalid_data";
 
 /// Why an item among others was refused; the API's message is English.
 pub fn reason(language: Language, code: &str, message: &str) -> String {
@@ -352,7 +363,7 @@ fn plain(text: &str) -> String {
     text.replace('`', "")
 }
 
-fn sentence(text: &str) -> String {
+pub fn sentence(text: &str) -> String {
     format!("{}.", capital(&plain(text)))
 }
 
@@ -378,11 +389,6 @@ pub fn problem(language: Language, problem: &Problem) -> String {
             row.map(|row| plain(row.es.meaning)).unwrap_or_default()
         }
     }
-}
-
-pub fn why(language: Language, refused: &Refused) -> String {
-    let note = refusal(language, refused);
-    [note.text].into_iter().chain(note.more).collect::<Vec<_>>().join(" · ")
 }
 
 /// Of the codes that people meet most, in Spanish and in English.
@@ -418,7 +424,7 @@ static FAILURES: &[(&str, &str, &str)] = &[
     ("expired_card", "La tarjeta está vencida", "The card has expired"),
     ("reference_not_found", "El banco no encontró la referencia", "The bank did not find the reference"),
     ("reference_already_used", "La referencia ya pagó otra cosa", "The reference has paid for something else"),
-    ("rejected", "El procesador la rechazó", "The processor rejected it"),
+    ("rejected", "El procesador lo rechazó", "The processor rejected it"),
     ("expired EX01", "Venció sin pagarse", "It expired unpaid"),
     ("otp_attempts_exhausted", "Demasiados códigos equivocados", "Too many wrong codes"),
     ("processor_error", "El procesador no pudo", "The processor could not"),

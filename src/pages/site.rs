@@ -138,7 +138,11 @@ impl<W> Site<W> {
         respond::log(problem, &arrival.request_id);
         let language = Language::from_code(form::Form::query(arrival.head.uri.query()).get("lang"));
         let page = shell::trouble(problem, arrival.request_id.as_str(), self.base, language);
-        let reply = shell::write(&page, &self.guest(language, arrival), &Writing { language, csrf: "" });
+        let reply = shell::write(
+            &page,
+            &self.guest(language, arrival),
+            &Writing { language, csrf: "", refresh: None },
+        );
         let reply = reply.unwrap_or_else(|unrendered| Reply::problem(&unrendered, &arrival.request_id));
         reply.with_problem_headers(problem)
     }
@@ -176,7 +180,9 @@ impl<W> Visit<'_, W> {
     }
 
     pub fn writing(&self) -> Writing<'_> {
-        Writing { language: self.language, csrf: &self.csrf }
+        // What answers a form stands at an address that nobody reads.
+        let is_read = self.arrival.head.method == Method::GET;
+        Writing { language: self.language, csrf: &self.csrf, refresh: is_read.then_some("") }
     }
 
     pub fn say(&self, spanish: &'static str, english: &'static str) -> &'static str {
@@ -212,7 +218,12 @@ impl<W> Visit<'_, W> {
         filters: &[&str],
         limit: &str,
     ) -> Result<(Value, Option<String>), Refused> {
-        let asked: Vec<_> = filters.iter().map(|name| (*name, self.query.text(name))).collect();
+        let tenant = self.tenant_id(self.query.text("tenantId"));
+        let asked = filters.iter().map(|name| match *name {
+            "tenantId" => (*name, tenant.as_str()),
+            _ => (*name, self.query.text(name)),
+        });
+        let asked: Vec<_> = asked.collect();
         let page = [("limit", limit), ("cursor", self.query.text("cursor"))];
         let found = self.inside.get(&with_query(api, &[&asked[..], &page].concat())).await?;
         let next = found["nextCursor"].as_str();
@@ -235,7 +246,9 @@ impl<W> Visit<'_, W> {
     }
 
     pub fn sought(&self, name: &'static str, label: &str) -> Input {
-        Input::new(name, label).value(self.query.text(name)).needed("")
+        let typed = self.query.text(name);
+        let value = if name == "tenantId" { self.tenant_name(typed) } else { typed.to_owned() };
+        Input::new(name, label).value(value).needed("")
     }
 
     /// The only page that shows a new secret.
@@ -264,15 +277,21 @@ impl<W> Visit<'_, W> {
     pub fn failed(&self, made: Result<Page, Refused>, refused: &Refused) -> Result<Shown, Problem> {
         let bare = |_| Page::new("home", self.say("No se pudo hacer", "It could not be done"));
         let mut page = made.unwrap_or_else(bare);
+        let mut refused = refused.clone();
         for block in &mut page.blocks {
             if let Block::Form(form) = block
-                && form.says_why
-                && form.to == self.arrival.head.uri.path()
+                && form.is_sent_to(self.arrival.head.uri.path())
             {
-                form.error = Some(show::why(self.language, refused));
+                // What is wrong with a field is said at the field.
+                refused.fields.retain(|(field, why)| {
+                    let input = form.inputs.iter_mut().find(|input| input.name == *field);
+                    input
+                        .map(|input| input.error = show::sentence(&show::fault(self.language, why)))
+                        .is_none()
+                });
             }
         }
-        Ok(Shown::Page(page.failed(refused.status, show::refusal(self.language, refused))))
+        Ok(Shown::Page(page.failed(refused.status, show::refusal(self.language, &refused))))
     }
 
     /// A note of what was done before this page, which its address names.

@@ -162,7 +162,8 @@ fn of_moment(
         .map(|event| event.kind.name())
         .collect();
     if !events.is_empty() {
-        more.push(format!("{} {}", language.say("Evento:", "Event:"), events.join(", ")));
+        let label = if events.len() == 1 { ["Evento:", "Event:"] } else { ["Eventos:", "Events:"] };
+        more.push(format!("{} {}", language.say(label[0], label[1]), events.join(", ")));
     }
     let record =
         format!("{} {} · {}", language.say("Registro", "Record"), moment.seq, moment.record.cause.name());
@@ -204,16 +205,20 @@ fn money_line(language: Language, posting: &Posting, is_own: bool) -> Option<Str
 
 fn of_delivery(language: Language, url: &str, (zone, at): (Zone, Timestamp), delivered: &Delivered) -> Step {
     let arrived = delivered.error.is_none();
-    let what = if arrived {
-        language.say("El webhook llegó", "The webhook arrived")
-    } else {
-        language.say("El webhook no llegó", "The webhook did not arrive")
+    let what = match (arrived, delivered.http_status) {
+        (true, _) => language.say("El webhook llegó", "The webhook arrived"),
+        (false, Some(_)) => language.say(
+            "El webhook llegó, y su servidor no lo aceptó",
+            "The webhook arrived, and its server did not accept it",
+        ),
+        (false, None) => language.say("El webhook no llegó", "The webhook did not arrive"),
     };
     let mut more = vec![format!("{} → {url}", delivered.event.kind.name())];
     if let Some(status) = delivered.http_status {
         more.push(format!("HTTP {status}, {} ms", delivered.latency_ms));
     }
-    more.extend(delivered.error.as_deref().map(|why| show::undelivered(language, why)));
+    let why = delivered.error.as_deref().filter(|_| delivered.http_status.is_none());
+    more.extend(why.map(|why| show::undelivered(language, why)));
     let tone = if arrived { Tone::Good } else { Tone::Bad };
     Step { when: show::in_zone(zone, at.unix_ms()), what: what.to_owned(), more, tone, link: None }
 }

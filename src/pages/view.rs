@@ -18,6 +18,8 @@ pub struct Page {
     /// As the API writes it; `error` after a form that failed.
     pub status: Option<String>,
     pub code: u16,
+    /// The address by which it is read, where a form's answer may show it too.
+    pub at: Option<String>,
     pub blocks: Vec<Block>,
 }
 
@@ -29,7 +31,11 @@ pub struct Headline {
 
 impl Page {
     pub fn new(name: &'static str, title: impl Into<String>) -> Page {
-        Page { name, title: title.into(), status: None, code: 200, blocks: Vec::new() }
+        Page { name, title: title.into(), status: None, code: 200, at: None, blocks: Vec::new() }
+    }
+
+    pub fn at(self, address: impl Into<String>) -> Page {
+        Page { at: Some(address.into()), ..self }
     }
 
     pub fn status(mut self, status: &str) -> Page {
@@ -99,6 +105,8 @@ pub enum Tone {
     Bad,
     /// Before something that cannot be taken back.
     Warning,
+    /// Of a button that is not what its page is for.
+    Quiet,
     Plain,
 }
 
@@ -108,6 +116,7 @@ impl Tone {
             Tone::Good => "good",
             Tone::Bad => "bad",
             Tone::Warning => "warning",
+            Tone::Quiet => "quiet",
             Tone::Plain => "plain",
         }
     }
@@ -408,6 +417,8 @@ blocks! {
 pub struct Writing<'a> {
     pub language: Language,
     pub csrf: &'a str,
+    /// From where a page shows a part of itself anew, empty for its own address; not at all where no address reads it.
+    pub refresh: Option<&'a str>,
 }
 
 #[derive(Template)]

@@ -3,6 +3,7 @@
 use super::{Here, Made, may};
 use crate::language::Language;
 use crate::pages::inside::{segment, with_query};
+use crate::pages::lists::money;
 use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
 use crate::pages::view::{Block, Cell, Fact, Form, Link, Page, Row, Table, Tone};
@@ -11,12 +12,16 @@ use api::problem::Problem;
 use domain::entities::Entity;
 use domain::platform::Scope;
 use domain::values::ids::{EntityId, Id};
+use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive;
 use serde_json::{Value, json};
 
 const HERE: &str = "/portal/approvals";
 const API: &str = "/v1/approvals";
 /// What of a call's body says who is paid.
 const PAYEES: [&str; 4] = ["merchantId", "telefono", "cuenta", "address"];
+/// Who the payee is, beside the phone, account or address.
+const PAID: [&str; 4] = ["banco", "cedula", "nombre", "network"];
 /// Lines of a batch that a page shows; all of them are on the pages of its own.
 const LINES_MAX: usize = 100;
 /// Calls on a page, those that wait and all of them.
@@ -85,11 +90,21 @@ pub async fn one(visit: &Here<'_>) -> Made {
 fn call(visit: &Here<'_>, item: &Value, from: Option<usize>) -> Vec<Block> {
     let (id, body) = (str_of(item, "approvalId"), &item["body"]);
     let say = |spanish, english| visit.say(spanish, english);
+    let heading = in_parts(visit, item).map_or_else(|| amount(visit, item), |[paid, _]| paid);
     let mut facts = vec![
         Fact::new("agent", say("Agente", "Agent"), Cell::text(agent(item))),
-        Fact::new("amount", say("Monto", "Amount"), Cell::text(amount(visit, item))),
         Fact::new("payee", say("A quién", "Payee"), payee(visit, body).with_sub(leads_to(item, 0))),
     ];
+    facts.extend(visit.facts(body, &PAID));
+    let whole = Cell::text(amount(visit, item));
+    match in_parts(visit, item) {
+        Some([paid, fee]) => facts.extend([
+            Fact::new("monto", say("Monto", "Amount"), Cell::text(paid)),
+            Fact::new("feeVes", say("Comisión", "Fee"), Cell::text(fee)),
+            Fact::new("amount", say("Sale de tu saldo", "Leaves your balance"), whole),
+        ]),
+        None => facts.push(Fact::new("amount", say("Sale de tu saldo", "Leaves your balance"), whole)),
+    }
     facts.extend(show::facts(visit.language, body, &["externalRef", "concepto"]));
     facts.push(Fact::new("path", say("Llamada", "Call"), {
         Cell::text(what(visit, str_of(item, "path"))).with_sub(str_of(item, "path"))
@@ -98,7 +113,7 @@ fn call(visit: &Here<'_>, item: &Value, from: Option<usize>) -> Vec<Block> {
     let form = |act: &'static str, label: &str| {
         Form::new(format!("{HERE}/{}/{act}", segment(id)), act, label).id(format!("{act}-{id}")).inline()
     };
-    let mut blocks = vec![Block::Heading(amount(visit, item)), Block::Facts(facts)];
+    let mut blocks = vec![Block::Heading(heading), Block::Facts(facts)];
     if let Some(lines) = body["items"].as_array() {
         let (count, table) = (lines.len(), lines_of(visit, item, lines, from.unwrap_or(0)));
         if from.is_some() && count > LINES_MAX {
@@ -189,6 +204,19 @@ fn amount(visit: &Here<'_>, item: &Value) -> String {
     let written = amounts
         .map(|(currency, amount)| format!("{} {currency}", visit.language.figure(&show::text(amount))));
     written.collect::<Vec<_>>().join(" · ")
+}
+
+/// What the payee gets of a call in bolívares, and its fee.
+fn in_parts(visit: &Here<'_>, item: &Value) -> Option<[String; 2]> {
+    let body = &item["body"];
+    let minor =
+        |of: &Value| show::text(of).parse::<Decimal>().ok()?.checked_mul(Decimal::ONE_HUNDRED)?.to_i64();
+    let paid = match body["items"].as_array() {
+        Some(lines) => lines.iter().map(|line| minor(&line["monto"])).sum::<Option<i64>>()?,
+        None => minor(&body["monto"])?,
+    };
+    let fee = minor(&item["amount"]["VES"])?.checked_sub(paid)?;
+    Some([paid, fee].map(|minor| money(visit.language, minor, "VES")))
 }
 
 /// Who would be paid: a seller by name, of a batch how many.

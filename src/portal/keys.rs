@@ -59,21 +59,22 @@ pub async fn page(visit: &Here<'_>) -> Made {
 /// The amounts of a mandate, by the names of their inputs: what each bounds, and its currency.
 #[rustfmt::skip]
 const AMOUNTS: [(&str, [&str; 2]); 12] = [
-    ("perCall.VES", ["Máximo por llamada, Bs", "Most per call, Bs"]),
-    ("perDay.VES", ["Máximo por día, Bs", "Most per day, Bs"]),
-    ("perMonth.VES", ["Máximo por mes, Bs", "Most per month, Bs"]),
+    ("perCall.VES", ["Máximo por llamada, Bs", "Maximum per call, Bs"]),
+    ("perDay.VES", ["Máximo por día, Bs", "Maximum per day, Bs"]),
+    ("perMonth.VES", ["Máximo por mes, Bs", "Maximum per month, Bs"]),
     ("approvalAbove.VES", ["Pedir aprobación desde más de, Bs", "Ask for approval above, Bs"]),
-    ("perCall.USDT", ["Máximo por llamada, USDT", "Most per call, USDT"]),
-    ("perDay.USDT", ["Máximo por día, USDT", "Most per day, USDT"]),
-    ("perMonth.USDT", ["Máximo por mes, USDT", "Most per month, USDT"]),
+    ("perCall.USDT", ["Máximo por llamada, USDT", "Maximum per call, USDT"]),
+    ("perDay.USDT", ["Máximo por día, USDT", "Maximum per day, USDT"]),
+    ("perMonth.USDT", ["Máximo por mes, USDT", "Maximum per month, USDT"]),
     ("approvalAbove.USDT", ["Pedir aprobación desde más de, USDT", "Ask for approval above, USDT"]),
-    ("perCall.COP", ["Máximo por llamada, pesos", "Most per call, pesos"]),
-    ("perDay.COP", ["Máximo por día, pesos", "Most per day, pesos"]),
-    ("perMonth.COP", ["Máximo por mes, pesos", "Most per month, pesos"]),
+    ("perCall.COP", ["Máximo por llamada, pesos", "Maximum per call, pesos"]),
+    ("perDay.COP", ["Máximo por día, pesos", "Maximum per day, pesos"]),
+    ("perMonth.COP", ["Máximo por mes, pesos", "Maximum per month, pesos"]),
     ("approvalAbove.COP", ["Pedir aprobación desde más de, pesos", "Ask for approval above, pesos"]),
 ];
 
 const HERE: &str = "/portal/keys";
+const NO_SCOPES: &str = "has to name one at least";
 
 fn creation(visit: &Here<'_>) -> view::Form {
     let say = |spanish, english| visit.language.say(spanish, english);
@@ -81,7 +82,7 @@ fn creation(visit: &Here<'_>) -> view::Form {
     let scopes = visit.who.key.scopes.without(Scope::Keys);
     let boxes = Input::boxes(
         "scopes",
-        say("Permisos: todos si no marcas ninguno", "Scopes: all if none is ticked"),
+        say("Permisos", "Scopes"),
         scopes.iter().map(|one| (one.name(), scope(visit.language, one.name()))),
     );
     let form = view::Form::new(HERE, "create-key", say("Crear llave", "Make the key"))
@@ -89,8 +90,8 @@ fn creation(visit: &Here<'_>) -> view::Form {
         .about(say(
             "Con un máximo, a quién paga o desde cuánto pide aprobación, la llave tiene un mandato: no saca más de \
              lo que dice. De una moneda sin máximo no sale nada.",
-            "With a most, payees or an amount to ask for approval above, the key has a mandate: it takes out no more \
-             than that says. Of a currency without a most nothing goes out.",
+            "With a maximum, payees or an amount above which it asks for approval, the key has a mandate and takes out no \
+             more than that. Nothing goes out in a currency without a maximum.",
         ))
         .input(input("name", say("Nombre", "Name")))
         .input(boxes.value(visit.form.all("scopes").collect::<Vec<_>>().join(",")).optional())
@@ -103,7 +104,6 @@ fn creation(visit: &Here<'_>) -> view::Form {
         "Ids de vendedores, teléfonos, cuentas o direcciones, separados por comas; a cualquiera si queda vacío.",
         "Ids of sellers, phones, accounts or addresses, divided by commas; anybody if it is empty.",
     )))
-    .says_why()
 }
 
 /// POST /portal/keys: the new key is on the page that answers, and nowhere else.
@@ -132,10 +132,13 @@ pub async fn create(visit: &Here<'_>) -> Result<Shown, Problem> {
         body["name"] = json!(name);
     }
     let scopes = form.all("scopes").flat_map(|names| names.split([',', ' '])).filter(|name| !name.is_empty());
+    // Without them the API makes a key of all, which nobody asks a form for by leaving it empty.
     let scopes: Vec<&str> = scopes.collect();
-    if !scopes.is_empty() {
-        body["scopes"] = json!(scopes);
+    if scopes.is_empty() && may(visit, Scope::Keys) {
+        let none = Problem::invalid_field("scopes", NO_SCOPES);
+        return visit.failed(page(visit).await, &none.into());
     }
+    body["scopes"] = json!(scopes);
     if !mandate.is_empty() {
         body["mandate"] = Value::Object(mandate);
     }
@@ -149,7 +152,8 @@ fn shown_once(visit: &Here<'_>, made: &Value) -> Shown {
         "This is your new key. Keep it now: it is not shown again.",
     );
     let code = visit.code("newKey", ["Llave nueva", "New key"], str_of(made, "key"));
-    Shown::Page(visit.secret(Page::new("keys", visit.say("Llaves de API", "API keys")), note, code))
+    let page = visit.secret(Page::new("keys", visit.say("Llaves de API", "API keys")), note, code);
+    Shown::Page(page.with(show::facts(visit.language, made, &["name", "mode", "scopes"])))
 }
 
 fn rotation(visit: &Here<'_>) -> view::Form {
@@ -169,7 +173,6 @@ fn rotation(visit: &Here<'_>) -> view::Form {
             "3600",
         ))
         .tone(Tone::Bad)
-        .says_why()
 }
 
 /// POST /portal/keys/rotate: the new key is on the page that answers, and nowhere else.

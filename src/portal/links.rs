@@ -80,7 +80,6 @@ fn form(visit: &Here<'_>, names: Vec<(String, String)>) -> view::Form {
                 ))
                 .optional(),
         )
-        .says_why()
 }
 
 pub async fn create(visit: &Here<'_>) -> Result<Shown, Problem> {

@@ -8,7 +8,7 @@ use crate::pages::show::{self, str_of};
 use crate::pages::site::Shown;
 use crate::pages::statement;
 use crate::pages::timeline;
-use crate::pages::view::{self, Block, Link, Page, Tone};
+use crate::pages::view::{self, Block, Link, Note, Page, Tone};
 use crate::store::history;
 use api::problem::Problem;
 use domain::entities::Entity;
@@ -50,12 +50,16 @@ pub async fn one(visit: &Here<'_>) -> Made {
     ];
     let name = payment["externalRef"].as_str().or(payment["reference"].as_str()).unwrap_or_default();
     let title = format!("{} {name}", visit.say("Cobro", "Payment"));
-    let mut page = Page::new("payment", title.trim()).status(status).maybe(visit.done());
+    let at = format!("/portal/payments/{}", segment(id));
+    let mut page = Page::new("payment", title.trim()).at(at).status(status).maybe(visit.done());
     page = page.with(show::headline(language, &payment));
     if matches!(status, "COMPLETED" | "REVERSED") {
         page = page.with(vec![receipt_link(visit, id)]);
     }
     if may(visit, Scope::Collect) && may_go_back(visit, id).await? {
+        if was_refused(visit, id)? {
+            page = page.with(not_given_back(visit));
+        }
         page = page.with(form_of_return(visit, is_in_pesos(&payment)));
     }
     let page = page.live(&live, &visit.writing())?;
@@ -66,7 +70,7 @@ pub async fn one(visit: &Here<'_>) -> Made {
 }
 
 fn receipt_link(visit: &Here<'_>, id: &str) -> Link {
-    Link::new(visit.say("Recibo", "Receipt"), format!("/portal/payments/{}/receipt", segment(id)))
+    Link::new(visit.say("Comprobante", "Receipt"), format!("/portal/payments/{}/receipt", segment(id)))
         .action("receipt")
 }
 
@@ -99,6 +103,25 @@ async fn may_go_back(visit: &Here<'_>, id: &str) -> Result<bool, Problem> {
     Ok(false)
 }
 
+/// Whether the bank was asked for the money already, and refused.
+fn was_refused(visit: &Here<'_>, id: &str) -> Result<bool, Problem> {
+    let Some(id) = Id::parse(id) else { return Ok(false) };
+    let found = history::entity(visit.services.engine.reader(), visit.who.tenant_key, EntityId::payment(id))?;
+    Ok(matches!(found.as_deref(), Some(Entity::Payment(payment)) if payment.reversals > 0))
+}
+
+fn not_given_back(visit: &Here<'_>) -> Note {
+    Note::new(
+        Tone::Warning,
+        visit.say(
+            "El banco ya rechazó el reverso de este cobro, y puede volver a rechazarlo. El dinero sigue en tu saldo: \
+             también le puedes pagar un vuelto al comprador, por la API (POST /v1/payments/change).",
+            "The bank has refused the reversal of this payment already, and may do so again. The money is still in your \
+             balance: you can also pay the buyer change, through the API (POST /v1/payments/change).",
+        ),
+    )
+}
+
 fn form_of_return(visit: &Here<'_>, in_pesos: bool) -> view::Form {
     let (label, about) = if in_pesos {
         (
@@ -121,7 +144,6 @@ fn form_of_return(visit: &Here<'_>, in_pesos: bool) -> view::Form {
         .about(about)
         .inline()
         .tone(Tone::Bad)
-        .says_why()
 }
 
 /// To whom how much would go back, and what it would leave.
@@ -163,7 +185,11 @@ async fn return_asked(visit: &Here<'_>, in_pesos: bool, rehearsed: &Rehearsed) -
         page: ("payment", visit.say("Devolver el cobro", "Return the payment").to_owned()),
         facts: visit.facts(&payment, &WOULD_GO),
         consequence: consequence.to_owned(),
-        figures: rehearsed.blocks(visit.language),
+        figures: rehearsed
+            .blocks(visit.language)
+            .into_iter()
+            .chain(rehearsed.movements(visit.language))
+            .collect(),
         label,
         back: format!("/portal/payments/{}", segment(visit.id())),
     })

@@ -28,17 +28,8 @@ const FACTS: [&str; 29] = [
     "documentNumber", "network", "address", "fromMerchantBalance", "reference", "txHash", "failureCode", "batchId",
     "operationId", "createdAt", "settledAt", "payoutId",
 ];
-const WOULD_BE: [&str; 9] = [
-    "monto",
-    "feeVes",
-    "merchantName",
-    "bankCode",
-    "destination",
-    "concepto",
-    "externalRef",
-    "status",
-    "failureCode",
-];
+const WOULD_BE: [&str; 8] =
+    ["monto", "feeVes", "merchantName", "bankCode", "destination", "concepto", "externalRef", "failureCode"];
 
 pub async fn answer(visit: &Here<'_>) -> Result<Shown, Problem> {
     match visit.query.get("format") {
@@ -103,17 +94,17 @@ async fn single(visit: &Here<'_>) -> Result<view::Form, Refused> {
             "Única: con la misma no se paga dos veces.",
             "Unique: the same one is not paid twice.",
         )));
-    Ok(form.says_why())
+    Ok(form)
 }
 
 pub fn upload(visit: &Here<'_>, error: Option<String>) -> view::Form {
     view::Form::new("/portal/payouts/preview", "preview", visit.say("Revisar", "Check"))
         .title(visit.say("Pagar por archivo", "Pay by file"))
         .about(visit.say(
-            "CSV con las columnas externalRef, merchantId, monto, concepto; hasta 1.000 renglones. Primero \
-             se revisa: no se paga nada hasta que confirmes.",
-            "CSV with the columns externalRef, merchantId, monto, concepto; up to 1,000 lines. It is checked \
-             first: nothing is paid until you confirm.",
+            "CSV con las columnas externalRef (tu referencia), merchantId (el id del vendedor), monto, concepto; hasta \
+             1.000 renglones. Los montos, como 1.250,00 o 1250.00. Primero se revisa: no se paga nada hasta que confirmes.",
+            "CSV with the columns externalRef (your reference), merchantId (the seller's id), monto, concepto; up to 1,000 \
+             lines. Amounts as 1,250.00 or 1250.00. It is checked first: nothing is paid until you confirm.",
         ))
         .input(Input::new("file", visit.say("Archivo", "File")).kind(Kind::File))
         .error(error)
@@ -173,7 +164,7 @@ fn confirmation(visit: &Here<'_>, asked: &Value, rehearsed: &Rehearsed) -> Page 
         .with(Note::new(Tone::Plain, rehearsal::nothing_yet(language)))
         .with(facts)
         .with_all(rehearsed.blocks(language))
-        .with(form.button(Button::bad("back", back, EDIT.to_owned())))
+        .with(form.button(Button::quiet("back", back, EDIT.to_owned())))
 }
 
 pub async fn edit(visit: &Here<'_>) -> Result<Shown, Problem> {

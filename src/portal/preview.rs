@@ -233,7 +233,14 @@ impl Checking {
         let bad = lines.len() - count;
         let mut page = Page::new("payouts", language.say("Revisa antes de pagar", "Check before you pay"));
         let summary = summary(language, count, &total, bad);
-        page = page.with(Note::new(if bad == 0 { Tone::Good } else { Tone::Plain }, summary));
+        page = page.with(Note::new(
+            match (count, bad) {
+                (0, _) => Tone::Bad,
+                (_, 0) => Tone::Good,
+                _ => Tone::Plain,
+            },
+            summary,
+        ));
         if count > 0 {
             if let Some(rehearsed) = rehearsed {
                 let paid = show::items(&rehearsed.body).iter().filter(|item| !item["payoutId"].is_null());
@@ -272,13 +279,14 @@ impl Checking {
                 Cell::figure(line.number.to_string()),
                 Cell::code(reference),
                 Cell::code(merchant).with_sub(line.name.clone()),
-                Cell::figure(amount),
+                Cell::figure(language.figure(&amount)),
                 Cell::text(concept),
                 Cell::state(state, words(language, state)).with_sub(why),
             ])
             .status(state)
         };
-        let (number, state) = (language.say("línea", "line"), language.say("estado", "state"));
+        // A row is to be found in the file, whose columns are not renamed.
+        let (number, state) = (language.say("Renglón", "Line"), language.say("Estado", "State"));
         let heads = [number, "externalRef", "merchantId", "monto", "concepto", state];
         let table = Table {
             caption: language.say("Lo que dice el archivo", "What the file says").to_owned(),
@@ -288,7 +296,7 @@ impl Checking {
             ..Table::default()
         };
         // Written here, as it is as long as the file.
-        let writing = Writing { language, csrf: &self.csrf };
+        let writing = Writing { language, csrf: &self.csrf, refresh: None };
         let table = [Block::Table(table)];
         let written = view::html(&table, &writing).map(Block::Written);
         page.blocks.extend(written.map_or(Vec::from(table), |written| vec![written]));
@@ -336,13 +344,24 @@ fn lines(language: Language, bytes: &[u8]) -> Result<(File, Vec<Line>), String> 
                 "has a quote inside a quoted cell that is not there twice",
             ),
         });
-        let cells = [0, 1, 2, 3].map(|column| file.cell(&row, column).to_owned());
+        let mut cells = [0, 1, 2, 3].map(|column| file.cell(&row, column).to_owned());
+        cells[2] = amount(&cells[2]);
         lines.push(Line { number: row.number, cells, name: String::new(), fault, warning: String::new() });
     }
     if lines.is_empty() {
         return Err(say("El archivo no tiene renglones.", "The file has no lines."));
     }
     Ok((file, lines))
+}
+
+/// An amount as the API writes it. Nobody knows the language of a file's amounts, so what is another one in another
+/// language, as `1.250`, stays as it is, to be refused.
+fn amount(typed: &str) -> String {
+    let [spanish, english] = [Language::Spanish, Language::English].map(|language| language.read(typed, 2));
+    match spanish {
+        Some(read) if english.as_ref() == Some(&read) => Language::Spanish.typed(typed, 2),
+        _ => typed.to_owned(),
+    }
 }
 
 fn of(file: &File, column: usize, message: &str) -> String {

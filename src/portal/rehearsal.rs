@@ -3,6 +3,7 @@
 
 use super::{Here, may, waits};
 use crate::language::Language;
+use crate::pages::confirm;
 use crate::pages::inside::Refused;
 use crate::pages::show::{self, str_of};
 use crate::pages::view::{Block, Cell, Fact, Note, Row, Tone};
@@ -122,6 +123,12 @@ impl Rehearsed {
         let table = show::headed(language, caption, heads).rows(self.orders(language)).field("orders");
         blocks.extend([Block::Heading(caption.to_owned()), table.into()]);
         blocks
+    }
+
+    /// Each movement, also those of a seller's balance.
+    pub fn movements(&self, language: Language) -> Vec<Block> {
+        let moves = serde_json::json!({ "movements": self.shown["movements"] });
+        confirm::figures(language, &moves)
     }
 
     fn amount<'t>(&self, language: Language, amounts: impl IntoIterator<Item = &'t str>) -> String {

@@ -1,21 +1,22 @@
 //! The head of the first page: what waits for the shop, and its sales, fees, payouts and failures of today, yesterday
 //! and thirty days.
 
-use super::Here;
+use super::{Here, may};
 use crate::gateway::services::Services;
 use crate::language::Language;
 use crate::pages::counts::{self, COUNT_MAX};
 use crate::pages::inside::{Refused, with_query};
 use crate::pages::lists::money;
-use crate::pages::show::str_of;
+use crate::pages::show::{self, items, str_of};
 use crate::pages::statement;
 use crate::pages::view::{Block, Cell, Link, Note, Row, Tone};
 use crate::store::read_budget::{ReadBudget, Stopped};
 use domain::entities::means::Method;
 use domain::entities::payment::{Status, facet};
 use domain::entities::{chargeback, crypto_payout, payout};
-use domain::values::ids::Kind;
-use domain::values::time::{Date, Timestamp, Zone};
+use domain::platform::Scope;
+use domain::values::ids::{Id, Kind};
+use domain::values::time::{Date, MINUTE_MS, Timestamp, Zone};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -23,6 +24,8 @@ use std::collections::BTreeMap;
 const DAYS: i32 = 30;
 /// Payouts that failed in as many days wait for somebody to pay them again.
 const FAILED_DAYS: i32 = 7;
+/// A bank answers within seconds, and a payer types the code within minutes.
+const SILENT_MS: i64 = 15 * MINUTE_MS;
 
 /// A list whose length is told: its words, what is in it, since when, and its page.
 struct Waiting {
@@ -36,6 +39,10 @@ struct Counts {
     waiting: Vec<usize>,
     /// Of each method, completed and failed, by today, yesterday and all days.
     methods: BTreeMap<&'static str, [[usize; 3]; 2]>,
+    /// Payments that are pending since [`SILENT_MS`].
+    silent: usize,
+    /// Webhook endpoints at which nothing arrives.
+    dead: usize,
 }
 
 pub async fn blocks(visit: &Here<'_>, currencies: &[&'static str]) -> Result<Vec<Block>, Refused> {
@@ -44,16 +51,66 @@ pub async fn blocks(visit: &Here<'_>, currencies: &[&'static str]) -> Result<Vec
     let today = now.date_in(Zone::Caracas);
     let waiting = waiting(today);
     let lists: Vec<_> = waiting.iter().map(|each| (each.list, each.days)).collect();
-    let count =
-        move |services: &Services, budget: &ReadBudget| count(services, tenant, today, &lists, budget);
+    let endpoints = endpoints(visit).await?;
+    let count = move |services: &Services, budget: &ReadBudget| -> Result<Counts, Stopped> {
+        let mut counts = count(services, tenant, today, &lists, budget)?;
+        let begun = now.plus_ms(-SILENT_MS).unix_ms();
+        for method in [Method::C2p, Method::Vpos, Method::Debit] {
+            let pending = (tenant, Kind::Payment, facet(method, Status::Pending));
+            let made = counts::made(services, pending, Timestamp::EPOCH, budget)?;
+            counts.silent += made.iter().filter(|at| **at < begun).count();
+        }
+        for id in endpoints {
+            counts.dead += usize::from(counts::undelivered(services, tenant, id, budget)?.is_some());
+        }
+        Ok(counts)
+    };
     let counts = visit.services.read_pool.read_long(visit.services, tenant, count).await?;
-    let mut blocks = waits(visit, &waiting, &counts.waiting);
+    let mut links = waits(visit, &waiting, &counts.waiting);
+    let silent =
+        visit.say("Cobros sin respuesta hace más de 15 minutos", "Payments without an answer for 15 minutes");
+    let dead = visit.say("Direcciones de webhook que no reciben", "Webhook addresses that receive nothing");
+    let approvals = visit.say("Aprobaciones que esperan", "Approvals that wait");
+    for (label, count, to) in [
+        (approvals, approvals_waiting(visit).await?, "/portal/approvals"),
+        (silent, counts.silent, "/portal/payments?status=PENDING"),
+        (dead, counts.dead, "/portal/webhooks"),
+    ] {
+        let label = format!("{label}: {}", counted(visit.language, count));
+        links.extend((count > 0).then(|| Link::new(label, to)));
+    }
+    let mut blocks = said(visit, links);
+    // A test clock that was moved: today is another day than on the wall.
+    if (now.unix_ms() - visit.services.now().unix_ms()).abs() > MINUTE_MS {
+        let text = visit.say("El reloj de prueba marca", "The test clock shows");
+        blocks
+            .insert(0, Note::new(Tone::Plain, format!("{text} {}.", show::in_caracas(now.unix_ms()))).into());
+    }
     blocks
         .push(Block::Heading(visit.say("Ventas, comisiones y pagos", "Sales, fees and payouts").to_owned()));
     blocks.push(sums(visit, now, currencies).await?);
     blocks.push(Block::Heading(visit.say("Por método", "By method").to_owned()));
     blocks.push(by_method(visit, today, &counts.methods));
     Ok(blocks)
+}
+
+/// The webhook endpoints to which events go.
+async fn endpoints(visit: &Here<'_>) -> Result<Vec<Id>, Refused> {
+    if !may(visit, Scope::Read) {
+        return Ok(Vec::new());
+    }
+    let found = visit.inside.get("/v1/webhooks").await?;
+    let enabled = items(&found).iter().filter(|item| str_of(item, "status") == "enabled");
+    Ok(enabled.filter_map(|item| Id::parse(str_of(item, "id"))).collect())
+}
+
+/// Of a visitor who decides about them.
+async fn approvals_waiting(visit: &Here<'_>) -> Result<usize, Refused> {
+    if !may(visit, Scope::Keys) {
+        return Ok(0);
+    }
+    let found = visit.inside.get("/v1/approvals?status=awaiting_approval&limit=100").await?;
+    Ok(items(&found).len())
 }
 
 fn from(today: Date, days: i32) -> Timestamp {
@@ -130,7 +187,7 @@ fn count(
             methods.insert(method.name(), of);
         }
     }
-    Ok(Counts { waiting, methods })
+    Ok(Counts { waiting, methods, silent: 0, dead: 0 })
 }
 
 fn counted(language: Language, count: usize) -> String {
@@ -138,7 +195,7 @@ fn counted(language: Language, count: usize) -> String {
     format!("{}{more}", language.figure(&count.min(COUNT_MAX).to_string()))
 }
 
-fn waits(visit: &Here<'_>, waiting: &[Waiting], counts: &[usize]) -> Vec<Block> {
+fn waits(visit: &Here<'_>, waiting: &[Waiting], counts: &[usize]) -> Vec<Link> {
     let some = waiting.iter().zip(counts).filter(|(_, count)| **count > 0);
     let link = |(each, count): (&Waiting, &usize)| {
         let [spanish, english] = each.words;
@@ -147,13 +204,16 @@ fn waits(visit: &Here<'_>, waiting: &[Waiting], counts: &[usize]) -> Vec<Block> 
             &*each.page,
         )
     };
-    let links: Vec<Link> = some.map(link).collect();
+    some.map(link).collect()
+}
+
+fn said(visit: &Here<'_>, links: Vec<Link>) -> Vec<Block> {
     if links.is_empty() {
         return vec![
             Note::new(Tone::Good, visit.say("Nada espera por ti.", "Nothing waits for you.")).into(),
         ];
     }
-    let heading = visit.say("Espera por ti", "Waits for you");
+    let heading = visit.say("Esperan por ti", "Waiting for you");
     vec![Block::Heading(heading.to_owned()), Block::Links(links)]
 }
 

@@ -8,7 +8,7 @@ use crate::pages::form::Form;
 use crate::pages::inside::{Refused, segment, with_query};
 use crate::pages::show::{self, Gender, items, str_of};
 use crate::pages::site::Shown;
-use crate::pages::view::{self, Block, Cell, Input, Page, Row};
+use crate::pages::view::{self, Block, Cell, Input, Page, Row, Tone};
 use crate::store::history;
 use crate::webhooks::Tenants as _;
 use api::events::{TenantMode, envelope};
@@ -67,7 +67,6 @@ fn form(visit: &Here<'_>) -> view::Form {
         .input(events.value(ticked))
         .input(retry(visit, typed("retry")))
         .input(signature_form(visit, typed("signature")))
-        .says_why()
 }
 
 fn retry(visit: &Here<'_>, value: &str) -> Input {
@@ -141,7 +140,8 @@ pub async fn one(visit: &Here<'_>) -> Made {
             .title(visit.say("Ajustes", "Settings"))
             .input(retry(visit, str_of(&endpoint, "retry")))
             .input(signature_form(visit, str_of(&endpoint, "signature")));
-        let switch = view::Form::new(to, "switch-webhook", label).hidden("status", state).inline();
+        let tone = if state == "disabled" { Tone::Bad } else { Tone::Plain };
+        let switch = view::Form::new(to, "switch-webhook", label).hidden("status", state).inline().tone(tone);
         page = page.with(switch).with(change);
     }
     let filter = visit.filter(&here, [visit.states(Gender::Feminine, &["delivered", "failed"])]);

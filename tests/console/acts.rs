@@ -158,7 +158,9 @@ fn what_moves_money_waits_for_a_second_person() {
     assert_eq!(answer.header("location"), Some(&*format!("{path}?done=waits")), "{}", answer.text());
     assert_eq!(tenant.test.balance()["availableVes"], "0.00");
     let waiting = asker.get("/console/approvals");
-    assert!(waiting.text().contains("Lo pediste tú: lo decide otra persona con el rol treasury o uno mayor"));
+    assert!(
+        waiting.text().contains("Lo pediste tú: lo decide otra persona con el rol Tesorería o uno mayor")
+    );
     for act in ["approve", "reject"] {
         assert!(!waiting.text().contains(&format!("data-action=\"{act}\"")), "{act} of one's own request");
     }
@@ -174,7 +176,7 @@ fn what_moves_money_waits_for_a_second_person() {
     );
     // Whoever made the asker is no second person beside it.
     let waiting = operator(&server, ADMIN_TOKEN).get("/console/approvals");
-    assert!(waiting.text().contains("Lo decide otra persona con el rol treasury o uno mayor"));
+    assert!(waiting.text().contains("Lo decide otra persona con el rol Tesorería o uno mayor"));
     assert!(!waiting.text().contains("data-action=\"approve\""));
     let second = operator(&server, &hired(&server, "treasury").1);
     let waiting = second.get("/console/approvals");
@@ -208,10 +210,23 @@ fn an_operation_without_an_outcome_is_resolved_both_ways() {
             assert!(page.text().contains(words), "{words}: {}", page.text());
         }
         let note = ("note", "según el extracto");
+        assert!(page.text().contains("<option value=\"\" selected>"), "nothing is chosen: {}", page.text());
         let bare = visitor.press(&page, "resolve", &[("outcome", outcome), note]);
         assert_eq!(bare.status, 400, "{}", bare.text());
-        assert!(bare.text().contains("data-status=\"error\""), "{}", bare.text());
-        let answer = visitor.press(&page, "resolve", &[("outcome", outcome), (name, value), note]);
+        // What was typed and chosen stays, and the field that is wrong says so.
+        for kept in [
+            "data-status=\"error\"",
+            &format!("<option value=\"{outcome}\" selected>"),
+            "value=\"según el extracto\"",
+            "aria-invalid=\"true\"",
+        ] {
+            assert!(bare.text().contains(kept), "{kept}: {}", bare.text());
+        }
+        assert_eq!(text(&tenant.test.payment(&payment), "status"), "PENDING");
+        let asked = visitor.press(&page, "resolve", &[("outcome", outcome), (name, value), note]);
+        assert!(asked.text().contains("2.000,00 VES") && asked.text().contains(value), "{}", asked.text());
+        assert_eq!(text(&tenant.test.payment(&payment), "status"), "PENDING", "nothing was done yet");
+        let answer = visitor.press(&asked, "confirm", &[]);
         assert_eq!(
             answer.header("location"),
             Some("/console/queues?mode=test&done=done"),
@@ -236,14 +251,24 @@ fn the_second_person_reads_what_is_asked_in_words() {
     let payment = tenant.test.pay_with(10, "77777777");
     let page = format!("/console/payments/{}", text(&payment, "paymentId"));
     let filled = [("outcome", "done"), ("reference", "90311223"), ("note", "extracto")];
-    let asked = asker.press(&asker.get(&page), "resolve", &filled);
+    let confirm = asker.press(&asker.get(&page), "resolve", &filled);
+    let asked = asker.press(&confirm, "confirm", &[]);
     assert_eq!(asked.header("location"), Some(&*format!("{page}?done=waits")), "{}", asked.text());
     let (_, second) = hired(&server, "treasury");
     let second = operator(&server, &second);
     let seen = second.get("/console/approvals");
     let main = seen.text().split("<main").nth(1).expect("a page");
     let name = text(&tenant.created, "name");
-    for part in [name, "2.000,00 VES", "Cobro por C2P", "Se hizo", "90311223", "extracto", &page] {
+    for part in [
+        name,
+        "data-status=\"test\"",
+        "2.000,00 VES",
+        "Cobro por C2P",
+        "Se hizo",
+        "90311223",
+        "extracto",
+        &page,
+    ] {
         assert!(main.contains(part), "{part}: {main}");
     }
     assert!(!main.contains("{&#34;") && !main.contains("&quot;outcome"), "{main}");
@@ -254,7 +279,7 @@ fn the_second_person_reads_what_is_asked_in_words() {
     let path = format!("/admin/tenants/{}/live-status", tenant.id);
     server.admin().post(&path, &json!({ "status": "active" })).expect(202);
     let seen = second.get("/console/approvals");
-    assert!(seen.text().contains("Lo decide quien tenga el rol admin"), "{}", seen.text());
+    assert!(seen.text().contains("Lo decide quien tenga el rol Administración"), "{}", seen.text());
     assert!(!seen.text().contains("data-action=\"approve\""), "{}", seen.text());
 }
 
@@ -322,7 +347,13 @@ fn a_chargeback_is_recorded_and_decided() {
     assert_eq!(answer.header("location"), Some(&*format!("{here}?done=done")), "{}", answer.text());
     let queue = visitor.get("/console/queues?mode=test");
     let decision = visitor.get(&linked(&queue, "/console/chargebacks/"));
-    let answer = visitor.press(&decision, "won", &[]);
+    let asked = visitor.press(&decision, "won", &[]);
+    for words in ["Se ganó: Bs 500,00", "No se puede deshacer", "Prueba"] {
+        assert!(asked.text().contains(words), "{words}: {}", asked.text());
+    }
+    let open = || list(&server.admin().get("/admin/chargebacks?status=open").expect(200), "items").len();
+    assert_eq!(open(), 1, "nothing was done yet");
+    let answer = visitor.press(&asked, "confirm", &[]);
     assert_eq!(answer.header("location"), Some("/console/queues?mode=test&done=done"), "{}", answer.text());
     let closed = server.admin().get("/admin/chargebacks").expect(200);
     let closed = &list(&closed, "items")[0];
@@ -586,4 +617,105 @@ fn who_holds_a_key_stands_in_the_list_of_keys_and_on_its_page() {
     let page = format!("/console/keys/{}?tenantId={}", text(&made, "keyId"), tenant.id);
     let page = visitor.get(&page);
     assert!(page.text().contains("data-field=\"agent\""), "{}", page.text());
+}
+
+#[test]
+fn a_usdt_payout_waits_for_one_approval_and_the_audit_names_both() {
+    let server = Server::start_with(&[("PASARELA__ADMIN__APPROVALS", "crypto-payouts")]);
+    let tenant = server.tenant_with(json!({ "usdt": { "payoutAutoLimitUsdt": "1.00" } }));
+    tenant.test.post("/v1/test/fund", &json!({ "currency": "USDT", "amount": "100.00" })).expect(201);
+    let body = json!({ "amountUsdt": "10.00", "address": "0x52908400098527886E0F7030069857D2E4169EE7", "network": "POLYGON", "externalRef": fresh("cx") });
+    let payout = tenant.test.post("/v1/crypto/payouts", &body).expect(201);
+    let page = format!("/console/crypto/{}", text(&payout, "id"));
+    let asker = operator(&server, &hired(&server, "treasury").1);
+    let before = asker.get(&page);
+    let asked = asker.press(&before, "approve", &[]);
+    assert_eq!(asked.status, 303, "{}", asked.text());
+    let after = asker.get(&page);
+    assert!(after.text().contains("Ya espera a otra persona"), "{}", after.text());
+    assert!(!after.text().contains("data-action=\"approve\""), "{}", after.text());
+    // A window that is still open asks for no second one.
+    let again = asker.press(&before, "approve", &[]);
+    assert!(again.status == 409 || again.status == 303, "{}", again.text());
+    let waiting = list(&server.admin().get("/admin/approvals?status=pending").expect(200), "items").len();
+    assert_eq!(waiting, 1);
+    let counted = |address: &str| {
+        let home = asker.get(address);
+        let count = home.text().split("data-field=\"approvals\">").nth(1).expect("the queue").to_owned();
+        count.split("</dd>").next().expect("its end").contains(">1<")
+    };
+    assert!(counted("/console/home?mode=test") && !counted("/console/home"), "of test mode alone");
+    let (_, second) = hired(&server, "treasury");
+    let second = operator(&server, &second);
+    let seen = second.get("/console/approvals");
+    assert!(seen.text().contains("data-status=\"test\""), "its mode: {}", seen.text());
+    let done = second.press(&seen, "approve", &[("note", "visto")]);
+    assert_eq!(done.status, 303, "{}", done.text());
+    let audit = second.get("/console/audit?action=crypto-payout.approve");
+    assert!(audit.text().contains("pidió ") && audit.text().contains(", aprobó "), "{}", audit.text());
+}
+
+#[test]
+fn a_price_far_from_the_one_in_force_is_typed_twice() {
+    let server = Server::start();
+    let visitor = operator(&server, ADMIN_TOKEN);
+    let price = || {
+        server.nobody().get("/api/v1/fx/latest?pair=USDT/COP&source=mesa&side=BUY").expect(200)["price"]
+            .clone()
+    };
+    // Without a pin, a feed's own price so far away would be suspect.
+    let until = chrono::Utc::now() - chrono::TimeDelta::hours(3);
+    let until = until.format("%Y-%m-%dT%H:%M").to_string();
+    let enter = |typed: &str| {
+        let fields = [
+            ("pair", "USDT/COP"),
+            ("source", "mesa"),
+            ("side", "BUY"),
+            ("price", typed),
+            ("pinnedUntil", &until),
+            ("reason", "feriado"),
+        ];
+        visitor.press(&visitor.get("/console/rates"), "pin", &fields)
+    };
+    let first = enter("4.100");
+    assert!(first.text().contains("Dinero real y de prueba"), "{}", first.text());
+    assert_eq!(visitor.press(&first, "confirm", &[]).status, 303);
+    let near = enter("4.300");
+    assert!(near.text().contains("+4,9 %") && !near.text().contains("name=\"again\""), "{}", near.text());
+    let far = enter("41.000");
+    assert!(far.text().contains("+900 %") && far.text().contains("name=\"again\""), "{}", far.text());
+    for wrong in ["", "4.100"] {
+        let refused = visitor.press(&far, "confirm", &[("again", wrong)]);
+        assert!(
+            refused.status == 200 && refused.text().contains("No es el mismo precio"),
+            "{}",
+            refused.text()
+        );
+    }
+    assert_eq!(price(), 4100, "nothing was done");
+    assert_eq!(visitor.press(&far, "confirm", &[("again", "41000")]).status, 303);
+    assert_eq!(price(), 41_000);
+    // What was pinned is not shown as what its feed said.
+    let page = visitor.get("/console/rates");
+    let said = page.text().split("data-field=\"samples\"").nth(1).expect("the table");
+    assert!(said.contains("fijada a mano"), "{said}");
+}
+
+#[test]
+fn a_tenant_is_chosen_by_its_name() {
+    let server = Server::start();
+    let tenant = server.tenant();
+    tenant.test.pay(10);
+    server.tenant().test.pay(20);
+    let visitor = operator(&server, ADMIN_TOKEN);
+    let name = text(&tenant.created, "name");
+    let query = crate::visitor::encoded(&[("mode", "test"), ("tenantId", name)]);
+    let page = visitor.get(&format!("/console/payments?{query}"));
+    assert_eq!(page.status, 200, "{}", page.text());
+    let rows = page.text().split("data-list>").nth(1).unwrap_or_default().matches("<tr data-status=").count();
+    assert_eq!(rows, 1, "{}", page.text());
+    let shop = visitor.get(&format!("/console/tenants/{}", tenant.id));
+    let to = linked(&shop, "/console/payments?tenantId=");
+    let page = visitor.get(&to);
+    assert!(page.text().contains(&format!("value=\"{name}\"")), "by its name: {}", page.text());
 }

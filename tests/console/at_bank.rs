@@ -105,7 +105,11 @@ fn a_charge_that_nobody_can_be_asked_about_says_so_and_is_resolved_on_its_page()
     let bare = visitor.press(&page, "resolve", &[("outcome", "done"), note]);
     assert_eq!(bare.status, 400, "{}", bare.text());
     assert!(bare.text().contains("data-page=\"payment\" data-status=\"error\""), "{}", bare.text());
-    let answer = visitor.press(&page, "resolve", &[("outcome", "done"), ("reference", "90311223"), note]);
+    // The page of a refused form shows the payment's own anew, and leads to it in the other language.
+    assert!(bare.text().contains(&format!("hx-get=\"{path}\"")), "{}", bare.text());
+    assert!(bare.text().contains(&format!("href=\"{path}?lang=en\"")), "{}", bare.text());
+    let asked = visitor.press(&page, "resolve", &[("outcome", "done"), ("reference", "90311223"), note]);
+    let answer = visitor.press(&asked, "confirm", &[]);
     assert_eq!(answer.header("location"), Some(&*format!("{path}?done=done")), "{}", answer.text());
     assert_eq!(world.tenant.live.payment(&payment)["status"], "COMPLETED");
     let page = visitor.get(&path);
@@ -172,7 +176,8 @@ fn a_payout_is_resolved_on_its_page() {
     );
     assert!(main_of(&page).contains(UNASKABLE), "{}", page.text());
     let filled = [("outcome", "refused"), ("failureCode", "AC01"), ("note", "según el extracto")];
-    let answer = visitor.press(&page, "resolve", &filled);
+    let asked = visitor.press(&page, "resolve", &filled);
+    let answer = visitor.press(&asked, "confirm", &[]);
     assert_eq!(answer.header("location"), Some(&*format!("{path}?done=done")), "{}", answer.text());
     assert!(visitor.get(&path).text().contains("data-page=\"payout\" data-status=\"failed\""));
 }

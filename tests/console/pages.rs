@@ -332,6 +332,6 @@ fn what_is_refused_is_said_in_the_language_of_the_page() {
     ];
     let refused = visitor.upload("/console/reconciliations", &members, b"date,reference,amount,kind\n");
     assert_eq!(refused.status, 400, "{}", refused.text());
-    assert!(refused.text().contains("lleva 20 números, sin espacios ni guiones"), "{}", refused.text());
+    assert!(refused.text().contains("Lleva 20 números, sin espacios ni guiones"), "{}", refused.text());
     assert!(!refused.text().contains("must "), "{}", refused.text());
 }

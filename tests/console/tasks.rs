@@ -49,7 +49,8 @@ fn what_operators_do_takes_the_clicks_that_are_written_down() {
     browser.fill("reference", "90311223");
     browser.fill("note", "según el extracto");
     task.click("[data-action=resolve]");
-    task.took(2, "main[data-page=payment][data-status=COMPLETED]");
+    task.click("[data-action=confirm]");
+    task.took(3, "main[data-page=payment][data-status=COMPLETED]");
 
     let mut task = of("approve");
     task.click("nav a[href$='/console/approvals']");
@@ -60,9 +61,13 @@ fn what_operators_do_takes_the_clicks_that_are_written_down() {
     let until = chrono::Utc::now() - chrono::TimeDelta::hours(4) + chrono::TimeDelta::hours(1);
     let mut task = of("pin a rate");
     task.click("nav a[href$='/console/rates']");
-    for (name, typed) in
-        [("pair", "USDT/COP"), ("source", "p2p"), ("side", "BUY"), ("price", "4.100"), ("reason", "feriado")]
-    {
+    for (name, typed) in [
+        ("pair", "USDT/COP"),
+        ("source", "p2p"),
+        ("side", "Compra"),
+        ("price", "4.100"),
+        ("reason", "feriado"),
+    ] {
         browser.tab_to(&format!("#pin-{name}"));
         browser.press(typed);
     }

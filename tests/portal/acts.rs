@@ -433,3 +433,19 @@ fn an_address_is_disabled_after_a_second_look_and_its_deliveries_are_filtered() 
     let done = visitor.press(&asked, "confirm", &[]);
     assert_eq!((done.status, status()), (303, json!("disabled")), "{}", done.text());
 }
+
+#[test]
+fn what_a_reversal_takes_from_the_seller_is_said() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    tenant.test.fund("5000.00");
+    let merchant = tenant.test.merchant();
+    let share = json!({ "merchantId": merchant["merchantId"], "applicationFeePercent": 10 });
+    let payment = tenant.test.execute(&tenant.test.intent(10), "12345678", share).expect(200);
+    let visitor = visitor(&server, &tenant);
+    let page = visitor.get(&format!("/portal/payments/{}", text(&payment, "paymentId")));
+    let asked = visitor.press(&page, "reverse", &[]);
+    for words in ["El dinero que se movería", "Del saldo del vendedor"] {
+        assert!(asked.text().contains(words), "{words}: {}", asked.text());
+    }
+}

@@ -34,7 +34,12 @@ fn a_key_is_made_with_a_mandate_and_its_calls_are_decided() {
         ("perDay.COP", "1.000"),
         ("approvalAbove.VES", "5,00"),
         ("payees", "04147654321, 0424-765.43.21"),
+        ("scopes", "read"),
+        ("scopes", "payout"),
     ];
+    // A key of all permissions is not made by leaving a form empty.
+    let nothing = owner.press(&page, "create-key", &[("name", "todo")]);
+    assert!(nothing.status == 400 && nothing.text().contains("Marca al menos uno"), "{}", nothing.text());
     let key = new_key(&owner.press(&page, "create-key", &members));
     assert_eq!(new_key(&owner.press(&page, "create-key", &members)), key, "the same form, the same key");
     let agent = server.api(&key);
@@ -46,7 +51,11 @@ fn a_key_is_made_with_a_mandate_and_its_calls_are_decided() {
             "approvalAbove": { "VES": "5.00" },
         })
     );
-    let wrong = owner.press(&owner.get("/portal/keys"), "create-key", &[("perDay.VES", "mucho")]);
+    let wrong = owner.press(
+        &owner.get("/portal/keys"),
+        "create-key",
+        &[("perDay.VES", "mucho"), ("scopes", "payout")],
+    );
     assert_eq!((wrong.status, page_of(&wrong).as_str()), (400, "keys"), "{}", wrong.text());
     assert!(wrong.text().contains("value=\"mucho\""), "what was typed stays");
 
@@ -61,9 +70,19 @@ fn a_key_is_made_with_a_mandate_and_its_calls_are_decided() {
 
     let (first, second) = (credit("7.00"), credit("8.00"));
     agent.post("/v1/payments/credit", &first).expect(202);
+    let home = owner.get("/portal/home");
+    assert!(home.text().contains("Aprobaciones que esperan: 1"), "{}", home.text());
     let page = owner.get("/portal/approvals");
     assert_eq!((page.status, page_of(&page).as_str()), (200, "approvals"));
-    for told in ["Claude", "7,00 VES", "04147654321", text(&first, "externalRef")] {
+    for told in [
+        "Claude",
+        "7,00 VES",
+        "Bs\u{a0}7,00",
+        "V87654321",
+        "Banesco (0134)",
+        "04147654321",
+        text(&first, "externalRef"),
+    ] {
         assert!(page.text().contains(told), "{told}: {}", page.text());
     }
     for _ in 0..2 {
@@ -248,4 +267,19 @@ fn a_key_with_a_mandate_and_a_reader_get_no_forms_and_see_their_own_key() {
     }
     let whole = Visitor::of_portal(server.nobody(), owner);
     assert!(whole.get("/portal/keys").text().contains(&bound[..12]));
+}
+
+#[test]
+fn what_is_paid_and_its_fee_are_two_amounts() {
+    let server = Server::shared();
+    let tenant = server.tenant_with(json!({ "fees": { "payoutVes": "1.50" } }));
+    tenant.test.fund("100.00");
+    let limit = json!({ "perDay": { "VES": "50.00" }, "approvalAbove": { "VES": "5.00" } });
+    let key = tenant.test.post("/v1/keys", &json!({ "mandate": limit })).expect(201);
+    server.api(text(&key, "key")).post("/v1/payments/credit", &credit("7.00")).expect(202);
+    let owner = Visitor::of_portal(server.nobody(), text(&tenant.created["testKey"], "key"));
+    let page = owner.get("/portal/approvals");
+    for told in ["<h2>Bs\u{a0}7,00</h2>", "Bs\u{a0}1,50", "Sale de tu saldo", "8,50 VES"] {
+        assert!(page.text().contains(told), "{told}: {}", page.text());
+    }
 }

@@ -44,7 +44,7 @@ impl Shop {
 
 /// The numbers of the lines of a preview with this state.
 fn lines(page: &str, state: &str) -> Vec<u64> {
-    let start = format!("<tr data-status=\"{state}\"><td class=\"figure\" data-label=\"línea\">");
+    let start = format!("<tr data-status=\"{state}\"><td class=\"figure\" data-label=\"Renglón\">");
     let rows = page.split(start.as_str()).skip(1);
     rows.map(|row| row.split('<').next().and_then(|number| number.parse().ok()).expect("a number")).collect()
 }
@@ -55,7 +55,7 @@ fn the_preview_pays_nothing_and_the_good_lines_are_paid_once() {
     let shop = shop(&server);
     let (one, two) = (fresh("a"), fresh("b"));
     let file = format!(
-        "{HEADER}\n{one},{m},10.00,semana\n{one},{m},11.00,otra vez\nx,{m},1.5,mal monto\ny,no-such,1.00,nadie\n{two},{m},20.00,\"coma, y comillas\"\nz,{m}\n,{m},1.00,sin referencia\nw,{m},1.00,\n",
+        "{HEADER}\n{one},{m},10.00,semana\n{one},{m},11.00,otra vez\nx,{m},1.250,mal monto\ny,no-such,1.00,nadie\n{two},{m},20.00,\"coma, y comillas\"\nz,{m}\n,{m},1.00,sin referencia\nw,{m},1.00,\n",
         m = shop.merchant
     );
     let preview = shop.preview(file.as_bytes());
@@ -315,7 +315,7 @@ fn a_key_that_may_only_pay_is_told_nothing_of_sellers_and_references() {
     let shop = shop(&server);
     let used = fresh("u");
     let file = format!(
-        "{HEADER}\n{used},{m},10.00,semana\ny,00000000-0000-7000-8000-000000000000,1.00,nadie\nx,{m},1.5,mal\n",
+        "{HEADER}\n{used},{m},10.00,semana\ny,00000000-0000-7000-8000-000000000000,1.00,nadie\nx,{m},1.250,mal\n",
         m = shop.merchant
     );
     let name = text(&shop.tenant.test.get(&format!("/v1/merchants/{}", shop.merchant)).expect(200), "name")
@@ -331,4 +331,27 @@ fn a_key_that_may_only_pay_is_told_nothing_of_sellers_and_references() {
     assert_eq!(preview.status, 200, "{}", preview.text());
     assert_eq!((lines(preview.text(), "ok"), lines(preview.text(), "bad")), (vec![2, 3], vec![4]));
     assert!(!preview.text().contains(&name), "{}", preview.text());
+}
+
+#[test]
+fn amounts_are_taken_as_a_spreadsheet_of_either_language_writes_them() {
+    let server = Server::shared();
+    let shop = shop(&server);
+    let amounts = ["250,75", "1.250,75", "10,5", "10", "7.00", "1.250", "-5.00", "mucho"];
+    let rows: String =
+        amounts.iter().map(|amount| format!("{};{};{amount};pago\n", fresh("f"), shop.merchant)).collect();
+    shop.tenant.test.fund("1000.00");
+    let preview = shop.preview(format!("{}\n{rows}", HEADER.replace(',', ";")).as_bytes());
+    assert_eq!(lines(preview.text(), "ok"), [2, 3, 4, 5, 6], "{}", preview.text());
+    // `1.250` is another amount in another language, so nobody guesses.
+    assert_eq!(lines(preview.text(), "bad"), [7, 8, 9]);
+    for words in ["Bs 1.529,00", "1.250,75", "mayor que cero"] {
+        assert!(preview.text().contains(words), "{words}: {}", preview.text());
+    }
+    let paid = shop.visitor.press(&preview, "confirm", &[]);
+    assert_eq!(paid.status, 303, "{}", paid.text());
+    let mut paid: Vec<String> =
+        shop.payouts().iter().map(|payout| text(payout, "monto").to_owned()).collect();
+    paid.sort();
+    assert_eq!(paid, ["10.00", "10.50", "1250.75", "250.75", "7.00"]);
 }

@@ -130,8 +130,8 @@ fn a_link_says_what_a_new_product_needs() {
     }
     assert!(label("priceUsd").contains("(de un producto nuevo)"), "{}", label("priceUsd"));
     for (fields, words) in [
-        ([("name", "Camisa"), ("priceUsd", "x"), ("slug", "camisa")], "Precio (US$): "),
-        ([("name", "Camisa"), ("priceUsd", "1.00"), ("slug", "X")], "Final de la dirección: "),
+        ([("name", "Camisa"), ("priceUsd", "x"), ("slug", "camisa")], "id=\"create-link-priceUsd-error\""),
+        ([("name", "Camisa"), ("priceUsd", "1.00"), ("slug", "X")], "id=\"create-link-slug-error\""),
     ] {
         let refused = visitor.press(&page, "create-link", &fields);
         assert!(refused.status == 400 && refused.text().contains(words), "{words}: {}", refused.text());
@@ -167,13 +167,13 @@ fn what_is_refused_is_said_in_the_language_of_the_page() {
         |reference| [("merchantId", id), ("monto", "1,555"), ("concepto", "x"), ("externalRef", reference)];
     let refused = visitor.press(&page, "create-payout", &typed("ref-1"));
     assert_eq!(refused.status, 400, "{}", refused.text());
-    let said = "Monto (Bs): lleva dos decimales, con punto y sin separar los miles: 10.00";
+    let said = "Tiene que ser un monto mayor que cero, con dos decimales: 1.250,00";
     assert!(refused.text().contains(said) && !refused.text().contains("must "), "{}", refused.text());
     let csrf = crate::visitor::token(&page);
-    let file = format!("externalRef,merchantId,monto,concepto\nuno,{id},1.5,x\n");
+    let file = format!("externalRef,merchantId,monto,concepto\nuno,{id},1.555,x\n");
     for (language, said, never) in [
-        ("es", "monto: lleva dos decimales", "must be"),
-        ("en", "monto: must be a string with exactly two", "lleva dos"),
+        ("es", "monto: tiene que ser un monto mayor que cero", "must be"),
+        ("en", "monto: must be a string with exactly two", "tiene que ser"),
     ] {
         let path = format!("/portal/payouts/preview?lang={language}");
         let page = visitor.upload(&path, &[("csrf", &csrf)], file.as_bytes());

@@ -68,6 +68,18 @@
     say(document.documentElement.lang === "en" ? "Copied" : "Copiado");
   });
 
+  // What is typed into the filters of a list and not sent yet is asked for by a pill, too; its days are those of the pill.
+  document.addEventListener("click", (event) => {
+    const pill = event.target.closest(".pick a");
+    if (!pill) return;
+    const to = new URL(pill.href);
+    pill.closest("[data-list]").querySelectorAll("form [data-field]").forEach(({ name, type, value, defaultValue, options }) => {
+      const before = options ? [...options].find((option) => option.defaultSelected)?.value ?? "" : defaultValue;
+      if (value !== before && !(type === "date" && pill.dataset.action === "days")) to.searchParams.set(name, value);
+    });
+    pill.href = to.href;
+  });
+
   document.addEventListener("submit", (event) => {
     const buttons = event.target.querySelectorAll("button[type=submit]");
     // After the browser has taken the form, or the pressed button would not be sent.

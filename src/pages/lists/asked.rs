@@ -50,6 +50,7 @@ impl Asked {
                 "from" => from.map(|at| at.to_string()),
                 "to" => to.map(|at| at.to_string()),
                 "minAmount" | "maxAmount" => Some(visit.language.typed(text, 2)),
+                "tenantId" => Some(visit.tenant_id(text)),
                 _ => Some(text.to_owned()),
             };
             filters.extend(value.map(|value| (*name, value)));
@@ -77,6 +78,10 @@ impl Asked {
         let filters = self.filters.iter().filter(|(name, _)| !WHOSE.contains(name));
         let filters: Vec<_> = filters.map(|(name, value)| (*name, value.as_str())).collect();
         with_query("?", &filters).trim_start_matches(['?', '&']).to_owned()
+    }
+
+    pub fn names_columns(&self) -> bool {
+        !self.columns.is_empty()
     }
 
     pub fn names_one(&self) -> bool {

@@ -112,6 +112,11 @@ pub struct Button {
 }
 
 impl Button {
+    /// A way back, which does nothing.
+    pub fn quiet(action: &'static str, label: impl Into<String>, to: String) -> Button {
+        Button { action, label: label.into(), tone: Tone::Quiet, to: Some(to) }
+    }
+
     /// A second way that a form ends, which is not the good one.
     pub fn bad(action: &'static str, label: impl Into<String>, to: String) -> Button {
         Button { action, label: label.into(), tone: Tone::Bad, to: Some(to) }
@@ -129,8 +134,6 @@ pub struct Form {
     pub title: String,
     pub about: String,
     pub error: Option<String>,
-    /// Why the API refused it is said in the form too, not only above.
-    pub says_why: bool,
     pub hidden: Vec<(String, String)>,
     pub inputs: Vec<Input>,
     pub buttons: Vec<Button>,
@@ -198,8 +201,9 @@ impl Form {
         Form { error, ..self }
     }
 
-    pub fn says_why(self) -> Form {
-        Form { says_why: true, ..self }
+    /// By one of its buttons.
+    pub fn is_sent_to(&self, path: &str) -> bool {
+        self.to == path || self.buttons.iter().any(|button| button.to.as_deref() == Some(path))
     }
 
     pub fn inline(self) -> Form {
