@@ -9,7 +9,7 @@ CARGO = Path(__file__).resolve().parent.parent.parent / "Cargo.toml"
 
 # Messages of errors and of the log, by the name of their constant; what stands in braces is filled in, doubled ones are braces.
 MESSAGES = {
-    "KEY": "a key is visible ASCII, such as pk_test_…; is there a line feed at its end?",
+    "KEY": "a key is visible ASCII, such as pk_test_…; is it empty, or is there a line feed at its end?",
     "BASE_URL": "{name} must be http or https, without user, query or fragment, such as https://pay.example",
     "PROXY": "a proxy is http://host:port or http://user:password@host:port",
     "PROXY_AND_TRANSPORT": "{name} carries the requests: set the proxy there",

@@ -81,6 +81,27 @@ pub fn all() -> impl Iterator<Item = &'static Code> {
     CODES.iter()
 }
 
+/// The codes by which banks refuse (`failureCode`), as the page on errors has the commonest: what each means, and what to
+/// tell the buyer. They come under no status.
+pub fn of_banks() -> impl Iterator<Item = &'static Code> {
+    static CODES: LazyLock<Vec<Code>> = LazyLock::new(|| {
+        let both = bank_rows(include_str!("../../docs/en/errors.md"));
+        let both = both.zip(bank_rows(include_str!("../../docs/es/errors.md")));
+        both.map(|((name, en), (_, es))| Code { name, statuses: Vec::new(), en, es }).collect()
+    });
+    CODES.iter()
+}
+
+/// The rows of the last table of the page: code, meaning, what to tell.
+fn bank_rows(page: &'static str) -> impl Iterator<Item = (&'static str, Words)> {
+    let table = page.rsplit("| `failureCode` |").next().unwrap_or_default();
+    table.lines().filter_map(|line| {
+        let cells: Vec<&str> = line.strip_prefix("| `")?.strip_suffix('|')?.split(" | ").collect();
+        let [name, meaning, next] = cells[..] else { return None };
+        Some((name.strip_suffix('`')?, Words { meaning, next: next.trim() }))
+    })
+}
+
 /// The words for a code under a status, in English. Every code of the descriptions has some.
 pub fn words(status: u16, name: &str) -> Words {
     let found = all().find(|code| code.name == name && code.statuses.contains(&status));
@@ -91,6 +112,14 @@ pub fn words(status: u16, name: &str) -> Words {
 mod tests {
     use super::*;
     use std::collections::HashSet;
+
+    #[test]
+    fn codes_of_banks_are_in_the_same_rows_of_both_pages() {
+        let names = |page| bank_rows(page).map(|(name, _)| name).collect::<Vec<_>>();
+        let english = names(include_str!("../../docs/en/errors.md"));
+        assert_eq!(english, names(include_str!("../../docs/es/errors.md")));
+        assert!(english.len() > 10 && english.contains(&"AM04"), "{english:?}");
+    }
 
     #[test]
     fn a_code_stands_once_for_a_status_and_in_the_same_row_of_both_pages() {

@@ -21,6 +21,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use url::Url;
 use uuid::Uuid;
 
 pub const JSON: &str = "application/json";
@@ -211,11 +212,20 @@ pub struct Api {
     #[command(flatten)]
     settings: Settings,
     /// Address of the API [default: that of server.listen]
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = web_address)]
     server: Option<String>,
     /// The account's key: a test key, where something is made to happen
     #[arg(long, env = "PASARELA_KEY", hide_env_values = true, value_name = "KEY")]
     key: Option<String>,
+}
+
+/// Read when the command starts, not when it is first used.
+pub fn web_address(text: &str) -> Result<String, &'static str> {
+    let rest = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
+    match rest.filter(|rest| !rest.is_empty()) {
+        Some(_) if Url::parse(text).is_ok() => Ok(text.to_owned()),
+        _ => Err("an address begins with http:// or https://, such as http://127.0.0.1:8080"),
+    }
 }
 
 pub struct Reached {
@@ -318,9 +328,16 @@ impl Caller {
         if let Some(body) = body {
             request = request.header("content-type", JSON).body(body.to_owned());
         }
-        let (status, body) = answer(request).await.map_err(|error| failed(&error.without_url()))?;
+        let (status, body) = answer(request).await.map_err(|error| match error.is_connect() {
+            true => Failure::Other(format!(
+                "nothing answers at {} ({}); --server says where the API is",
+                self.base,
+                causes(&error)
+            )),
+            false => failed(&error.without_url()),
+        })?;
         if !status.is_success() {
-            return Err(failed(&format!("{}: {body}", status.as_u16())));
+            return Err(failed(&refused(status.as_u16(), &body)));
         }
         serde_json::from_str(&body).map_err(|error| failed(&error))
     }

@@ -4,15 +4,17 @@ use super::{Failure, print};
 use api::codes::{self, Code, Tongue, Words};
 use clap::{Args, ValueEnum};
 
-/// Print what the codes in the API's refusals mean, and what to do next
+/// Print what the codes in the API's refusals mean, and what to do next; and
+/// what banks mean by theirs
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   pasarela errors external_ref_conflict
   pasarela errors insufficient_balance --lang es
+  pasarela errors AM04
   pasarela errors --json | jq -r '.[].error'
   pasarela errors > errors.md")]
 pub struct Errors {
-    /// The code, as the member `error` has it [default: all, as a page in Markdown]
+    /// The code, as the member `error` or `failureCode` has it [default: all of `error`, as a page in Markdown]
     #[arg(value_name = "CODE")]
     code: Option<String>,
     /// The language
@@ -37,8 +39,10 @@ impl Errors {
             Lang::En => Tongue::English,
             Lang::Es => Tongue::Spanish,
         };
-        let meant: Vec<&Code> =
-            codes::all().filter(|code| self.code.as_deref().is_none_or(|name| name == code.name)).collect();
+        let meant: Vec<&Code> = match &self.code {
+            None => codes::all().collect(),
+            Some(name) => codes::all().chain(codes::of_banks()).filter(|code| code.name == *name).collect(),
+        };
         if let (Some(name), []) = (&self.code, meant.as_slice()) {
             return Err(Failure::Other(format!("there is no code {name}; pasarela errors lists them")));
         }
@@ -55,7 +59,9 @@ impl Errors {
 
 fn paragraph(code: &Code, Words { meaning, next }: Words) -> String {
     let statuses: Vec<String> = code.statuses.iter().map(u16::to_string).collect();
-    format!("{} ({})\n  {meaning}\n  → {next}\n", code.name, statuses.join(", "))
+    let whose = if statuses.is_empty() { "failureCode".to_owned() } else { statuses.join(", ") };
+    let next = if next.is_empty() { String::new() } else { format!("  → {next}\n") };
+    format!("{} ({whose})\n  {meaning}\n{next}", code.name)
 }
 
 fn json(code: &Code) -> serde_json::Value {

@@ -1,7 +1,7 @@
 //! `pasarela listen`: brings a test tenant's events to a developer's machine, signed as webhooks
 //! are, or prints them.
 
-use super::client::{Api, Event, PAGE};
+use super::client::{Api, Event, PAGE, web_address};
 use super::{Failure, runtime};
 use crate::webhooks::has_older_signature;
 use crate::webhooks::names::Lookups;
@@ -9,7 +9,9 @@ use crate::webhooks::post::{HeaderNames, Message, Poster};
 use crate::webhooks::secret::{Secret, Signing};
 use actors::Clock;
 use api::writer::Object;
-use clap::Args;
+use clap::builder::PossibleValuesParser;
+use clap::{ArgGroup, Args};
+use domain::entities::webhook::EVENT_NAMES;
 use domain::values::ids::Id;
 use sha2::{Digest, Sha256};
 use std::time::Duration;
@@ -19,7 +21,11 @@ const PAUSE: Duration = Duration::from_secs(1);
 const PAUSE_FAILED: Duration = Duration::from_secs(5);
 
 /// Forward a test tenant's events to an address of your own, or print them
+///
+/// They are signed with a secret that is printed at the start. It is the same at
+/// each start with the same key, and not that of your endpoints.
 #[derive(Args, Debug)]
+#[command(group = ArgGroup::new("target").args(["forward_to", "print"]).required(true).multiple(true))]
 #[command(after_help = "Examples:
   pasarela listen --forward-to http://localhost:3000/hooks --key pk_test_demo
   pasarela listen --print --events payment.completed,payment.failed
@@ -28,13 +34,14 @@ pub struct Listen {
     #[command(flatten)]
     api: Api,
     /// The address that events are sent to, such as http://localhost:3000/hooks
-    #[arg(long, value_name = "URL", required_unless_present = "print")]
+    #[arg(long, value_name = "URL", value_parser = web_address)]
     forward_to: Option<String>,
     /// Print each event on stdout as its webhook's body, one per line
     #[arg(long)]
     print: bool,
-    /// Only these events [default: all]
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    /// Only these events, which `pasarela trigger --list` names [default: all]
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", hide_possible_values = true)]
+    #[arg(value_parser = PossibleValuesParser::new(EVENT_NAMES))]
     events: Vec<String>,
     /// Begin after the event with this number [default: with the next that happens]
     #[arg(long, value_name = "SEQUENCE")]
@@ -69,7 +76,7 @@ impl Listen {
             eprintln!("printing the events of {base} after {after}; stop with Ctrl-C");
         }
         let mut left = self.count.unwrap_or(usize::MAX);
-        let mut failing = false;
+        let (mut failing, mut is_hinted) = (false, false);
         while left > 0 {
             let events = match caller.events(after, PAGE).await {
                 Ok(events) => events,
@@ -108,6 +115,13 @@ impl Listen {
                     eprintln!("{line}");
                 } else {
                     println!("{line}");
+                }
+                if sent.http_status == Some(400) && !is_hinted {
+                    is_hinted = true;
+                    eprintln!(
+                        "does the receiver verify with the signing secret above? listen --after {} sends this again",
+                        event.sequence.saturating_sub(1)
+                    );
                 }
             }
         }

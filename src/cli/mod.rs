@@ -222,11 +222,15 @@ pub fn run() -> ExitCode {
 
 /// Help that was asked for is printed as it is; of a mistake one line says what it is.
 fn unparsed(error: &clap::Error) -> ExitCode {
-    use clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    use clap::error::ErrorKind::{DisplayHelpOnMissingArgumentOrSubcommand, InvalidSubcommand};
     if !error.use_stderr() || error.kind() == DisplayHelpOnMissingArgumentOrSubcommand {
         error.exit();
     }
-    telemetry::say_last(&in_one_line(&error.render().to_string()));
+    let what = in_one_line(&error.render().to_string());
+    match error.kind() {
+        InvalidSubcommand => telemetry::say_last(&format_args!("{what}; --help lists the commands")),
+        _ => telemetry::say_last(&what),
+    }
     ExitCode::from(2)
 }
 

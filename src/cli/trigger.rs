@@ -218,6 +218,13 @@ async fn cause(caller: &Caller, event: &str, way: &str) -> Result<(), Failure> {
         }
         match answer {
             Ok(answer) => known.0.push(answer),
+            Err(why) if why.to_string().contains("insufficient_balance") => {
+                made = Err(Failure::Other(format!(
+                    "{why}; the test balance was spent, or PATCH /v1/conversions/settings has it converted: POST \
+                     /v1/test/fund puts money into it"
+                )));
+                break;
+            }
             Err(why) => {
                 made = Err(why);
                 break;

@@ -494,10 +494,15 @@ impl Server for TenantRequest<'_> {
                 return Err(Problem::invalid_field("at", "must not be in the future"));
             }
             let reader = self.services.engine.reader();
-            if let Some(begun) = history::begun_at(reader, tenant)?
-                && at < history::record(reader, begun)?.time
-            {
-                return Err(Problem::not_found());
+            if let Some(begun) = history::begun_at(reader, tenant)? {
+                let begun = history::record(reader, begun)?.time;
+                if at < begun {
+                    let why = format!(
+                        "the test data of this account began anew at {begun} (POST /v1/test/reset), and nothing \
+                         of before is shown; ask for a moment since then"
+                    );
+                    return Err(Problem::refused(404, "not_found", why));
+                }
             }
             let then = self.services.read_pool.read_long(self.services, tenant, move |services, budget| {
                 let engine = &services.engine;

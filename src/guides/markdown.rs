@@ -4,7 +4,7 @@
 use crate::guides::contents::{GROUPS, Source, pages};
 use crate::guides::render::{Form, address, options};
 use crate::language::Language;
-use api::codes::{self, Code, Tongue};
+use api::codes::{self, Code, Tongue, Words};
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 use std::fmt::Write as _;
 
@@ -38,8 +38,12 @@ pub fn explanation(language: Language, name: &str) -> Option<String> {
         Language::English => Tongue::English,
     };
     let mut rows = codes::all().filter(|code| code.name == name).peekable();
-    rows.peek()?;
     let mut out = format!("# {name}\n");
+    if rows.peek().is_none() {
+        let Words { meaning, next } = tongue.of(codes::of_banks().find(|code| code.name == name)?);
+        out.push_str(&bank_refusal(language, name, &sentence(meaning), &sentence(next)));
+        return Some(out);
+    }
     for code in rows {
         let words = tongue.of(code);
         let (status, next) =
@@ -64,6 +68,22 @@ pub fn explanation(language: Language, name: &str) -> Option<String> {
         ),
     });
     Some(out)
+}
+
+/// What a bank means that refused with a code, and what to tell the buyer, if there is something to tell.
+fn bank_refusal(language: Language, name: &str, meaning: &str, next: &str) -> String {
+    let tell = language.say("Dile al comprador", "Tell the buyer");
+    let advice = if next == "." { String::new() } else { format!("\n**{tell}.** {next}\n") };
+    match language {
+        Language::Spanish => format!(
+            "\n**Es la razón de un banco,** en `failureCode` de un cobro o pago que falló. {meaning}\n{advice}\nTodas: \
+             [Lo que dicen los bancos](errors.md#lo-que-dicen-los-bancos). In English: [{name}](../en/errors/{name}.md).\n"
+        ),
+        Language::English => format!(
+            "\n**It is a bank's reason,** in `failureCode` of a payment or payout that failed. {meaning}\n{advice}\nAll of \
+             them: [What banks say](errors.md#what-banks-say). En español: [{name}](../es/errors/{name}.md).\n"
+        ),
+    }
 }
 
 fn statuses(code: &Code) -> String {
@@ -160,5 +180,16 @@ mod tests {
         assert!(made.contains("\n**HTTP status 422.** "), "{made}");
         assert!(markdown(Language::English, &made).contains("(/docs/es/errors/amount_below_minimum"));
         assert_eq!(explanation(Language::Spanish, "nothing"), None);
+    }
+
+    #[test]
+    fn a_code_of_a_bank_has_a_page_too() {
+        let made = explanation(Language::English, "AM04").expect("a code");
+        assert!(
+            made.contains("failed. Insufficient funds.\n\n**Tell the buyer.** Use another account.\n"),
+            "{made}"
+        );
+        let made = explanation(Language::Spanish, "rejected").expect("a code");
+        assert!(made.contains("El comprador lo rechazó.\n\nTodas: ") && !made.contains("Dile"), "{made}");
     }
 }

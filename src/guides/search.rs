@@ -65,6 +65,11 @@ impl Index {
 
     /// The best first: where a word is in the heading, then where it is said most.
     pub fn find(&self, sought: &str) -> Vec<Found<'_>> {
+        // Of a call as the reference names it the path is sought.
+        let sought = match sought.trim().split_once(' ') {
+            Some((method, path)) if is_method(method) && path.trim_start().starts_with('/') => path,
+            _ => sought,
+        };
         let sought =
             words::sought(sought_words(sought), || Box::new(self.0.iter().flat_map(Entry::vocabulary)));
         let [first, ..] = &sought.terms[..] else { return Vec::new() };
@@ -74,6 +79,10 @@ impl Index {
         found.truncate(SHOWN_MAX);
         found.into_iter().map(|(_, entry)| entry.found(first)).collect()
     }
+}
+
+fn is_method(word: &str) -> bool {
+    ["GET", "POST", "PUT", "PATCH", "DELETE"].iter().any(|method| method.eq_ignore_ascii_case(word))
 }
 
 fn entries(source: &Source, language: Language, page: Rendered) -> Vec<Entry> {
@@ -125,9 +134,16 @@ impl Entry {
         let (before, word, after) = found.unwrap_or(("", "", prose));
         let left_out = before.chars().count().saturating_sub(EXCERPT.1);
         let start: String = before.chars().skip(left_out).collect();
+        // It begins and ends with a whole word.
+        let start = match start.split_once(' ') {
+            Some((_, whole)) if left_out > 0 => whole.to_owned(),
+            _ => start,
+        };
         let room = EXCERPT.0.saturating_sub(start.chars().count() + word.chars().count());
         let rest: String = after.chars().take(room).collect();
         let is_cut = rest.len() < after.len();
+        let rest =
+            if is_cut { rest.rsplit_once(' ').map_or(&*rest, |(whole, _)| whole).to_owned() } else { rest };
         let excerpt = (
             if left_out > 0 { format!("… {start}") } else { start },
             word.to_owned(),
@@ -248,7 +264,7 @@ mod tests {
     }
 
     /// What people type who come from another gateway. Each is typed in the other language too, and without accents.
-    const TYPED: [(&str, &str, &str); 91] = [
+    const TYPED: [(&str, &str, &str); 105] = [
         ("sdks", "install", "instalar"),
         ("sdks", "pip", "pip"),
         ("sdks", "npm", "npm"),
@@ -340,7 +356,58 @@ mod tests {
         ("treasury", "treasury", "tesorería"),
         ("accounting", "accounting", "contabilidad"),
         ("quick-start", "windows", "WSL"),
+        ("testing", "environment", "entorno"),
+        ("testing", "test environment", "entorno de pruebas"),
+        ("testing", "time travel", "viaje en el tiempo"),
+        ("c2p", "cancel", "cancelar"),
+        ("c2p", "cancellation", "cancelación"),
+        ("c2p", "void", "anulación"),
+        ("finding", "look up a payment", "consultar pago"),
+        ("c2p", "clave de pago", "clave de pago"),
+        ("c2p", "list banks", "lista de bancos"),
+        ("c2p", "list of banks", "código de banco"),
+        ("errors", "insufficient balance", "saldo insuficiente"),
+        ("index", "subscription", "suscripción"),
+        ("index", "recurring", "zelle"),
+        ("index", "biopago", "biopago"),
     ];
+
+    #[test]
+    fn a_call_is_found_by_its_method_and_path() {
+        let index = index(Language::English);
+        for (path, sought) in [
+            ("c2p", "POST /v1/payments/c2p"),
+            ("payouts", "post /v1/payouts/account/verify"),
+            ("going-live", "GET /v1/payment-methods"),
+        ] {
+            let found = index.find(sought);
+            let wanted = format!("/docs/en/{path}");
+            assert!(
+                found.iter().any(|one| one.path.split('#').next() == Some(&*wanted)),
+                "{sought}: {found:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn excerpts_begin_and_end_with_a_whole_word() {
+        let index = index(Language::English);
+        for found in index.find("balance") {
+            let (before, _, after) = &found.excerpt;
+            let entry = index.0.iter().find(|entry| entry.path == found.path).expect("the section");
+            let whole = |part: &str| {
+                [&entry.prose.text, &entry.code.text]
+                    .iter()
+                    .any(|text| format!(" {text} ").contains(&format!(" {part} ")))
+            };
+            if let Some(before) = before.strip_prefix("… ") {
+                assert!(before.is_empty() || whole(before.split(' ').next().unwrap_or_default()), "{before}");
+            }
+            if let Some(after) = after.strip_suffix(" …") {
+                assert!(after.is_empty() || whole(after.rsplit(' ').next().unwrap_or_default()), "{after}");
+            }
+        }
+    }
 
     #[test]
     fn whole_questions_are_answered() {

@@ -43,10 +43,19 @@ const OF_ERRORS: &str = "errors/";
 type List = (&'static str, fn() -> String);
 const LISTS: [List; 2] = [("/llms.txt", markdown::list), ("/llms-full.txt", markdown::full)];
 
+/// The server in the examples, as documents name it: the one that shows them takes its place.
+const SERVERS: [&str; 3] = ["http://127.0.0.1:8080", "https://pay.example", "https://pagos.example"];
+
+fn addressed(base_url: &str, document: &str) -> String {
+    SERVERS.iter().fold(document.to_owned(), |text, server| text.replace(server, base_url))
+}
+
 /// With a value of the caller's for each of [`ROUTES`], such as the meter that counts answers.
 pub struct Guides<M> {
     pub(crate) values: [M; 9],
     test_key: Option<String>,
+    /// Where callers reach this server, without a slash at the end.
+    base_url: String,
     sites: [OnceLock<Option<Site>>; 2],
     files: [File; 21],
     lists: [OnceLock<Made>; 2],
@@ -68,7 +77,7 @@ impl Name {
     fn of(language: Language, path: &str, is_markdown: bool) -> Option<Name> {
         let code = path.strip_prefix(OF_ERRORS);
         let name = match code {
-            Some(code) => codes::all().find(|known| known.name == code)?.name,
+            Some(code) => codes::all().chain(codes::of_banks()).find(|known| known.name == code)?.name,
             None => contents::pages().find(|source| source.name == path)?.name,
         };
         Some(Name { language: place(language), name, is_error: code.is_some(), is_markdown })
@@ -152,6 +161,9 @@ struct Page<'a> {
 struct Search<'a> {
     shell: Shell<'a>,
     missing: Option<&'static str>,
+    /// The code that is sought, and the address of its page.
+    code: Option<(&'static str, String)>,
+    count: usize,
     found: Vec<Found<'a>>,
 }
 
@@ -175,9 +187,9 @@ const fn other(language: Language) -> Language {
 }
 
 impl Site {
-    fn new(language: Language, test_key: Option<&str>) -> Result<Site, askama::Error> {
+    fn new(language: Language, test_key: Option<&str>, base_url: &str) -> Result<Site, askama::Error> {
         let rendered: Vec<(&Source, Rendered)> = contents::pages()
-            .map(|source| (source, render::page(language, source.document(language))))
+            .map(|source| (source, render::page(language, &addressed(base_url, source.document(language)))))
             .collect();
         let links: Vec<Link> = rendered
             .iter()
@@ -230,6 +242,10 @@ impl Site {
         };
         let sought = sought.unwrap_or_default();
         let found = self.index.find(sought);
+        let code =
+            codes::all().chain(codes::of_banks()).find(|known| known.name.eq_ignore_ascii_case(sought));
+        let code =
+            code.map(|code| (code.name, format!("/docs/{}/{OF_ERRORS}{}", language.code(), code.name)));
         let encoded = url::form_urlencoded::Serializer::new(String::new()).append_pair("q", sought).finish();
         let shell = Shell {
             language,
@@ -240,7 +256,8 @@ impl Site {
             sought,
             groups: &self.groups,
         };
-        let html = Search { shell, missing, found }.render();
+        let html =
+            Search { shell, missing, count: found.len() + usize::from(code.is_some()), code, found }.render();
         let html = html.map_err(|error| Problem::internal_error(error.to_string()))?;
         Ok(documents::guarded(Reply::new(status, HTML, html.into_bytes()), CSP))
     }
@@ -273,10 +290,12 @@ fn written(
 }
 
 impl<M> Guides<M> {
-    pub fn new(test_key: Option<&str>, value: impl Fn(&'static str) -> M) -> Guides<M> {
+    /// Clients reach the server at `base_url`, which is the operator's word and not that of who asks.
+    pub fn new(base_url: &str, test_key: Option<&str>, value: impl Fn(&'static str) -> M) -> Guides<M> {
         Guides {
             values: ROUTES.map(value),
             test_key: test_key.map(str::to_owned),
+            base_url: base_url.trim_end_matches('/').to_owned(),
             sites: [const { OnceLock::new() }; 2],
             lists: [const { OnceLock::new() }; 2],
             rare: RwLock::default(),
@@ -355,7 +374,7 @@ impl<M> Guides<M> {
     }
 
     fn list(&self, at: usize) -> &Made {
-        self.lists[at].get_or_init(|| Made::new(LISTS[at].1().into_bytes()))
+        self.lists[at].get_or_init(|| Made::new(addressed(&self.base_url, &LISTS[at].1()).into_bytes()))
     }
 
     /// At `/docs/` the way to the guides. In the language that `lang` names, or else in the reader's.
@@ -417,15 +436,15 @@ impl<M> Guides<M> {
         if let Some(made) = self.rare.read().unwrap_or_else(PoisonError::into_inner).get(&name) {
             return Ok(made.clone());
         }
-        let made = make(&name.document())?;
+        let made = make(&addressed(&self.base_url, &name.document()))?;
         self.rare.write().unwrap_or_else(PoisonError::into_inner).insert(name, made.clone());
         Ok(made)
     }
 
     /// Made when they are first asked for: a start need not wait for them.
     fn site(&self, language: Language) -> Result<&Site, Problem> {
-        let site =
-            self.sites[place(language)].get_or_init(|| Site::new(language, self.test_key.as_deref()).ok());
+        let make = || Site::new(language, self.test_key.as_deref(), &self.base_url).ok();
+        let site = self.sites[place(language)].get_or_init(make);
         site.as_ref().ok_or_else(|| Problem::internal_error("the guides could not be written"))
     }
 }
@@ -446,7 +465,7 @@ mod tests {
 
     #[test]
     fn a_page_is_made_once() {
-        let guides = Guides::new(None, |_| ());
+        let guides = Guides::new("https://cobros.example:8443/", None, |_| ());
         let get = |path: &str, ending: &str| {
             let uri = format!("/docs/{path}{ending}").parse().expect("an address");
             let answer = guides.answer(&Method::GET, &uri, &HeaderMap::new()).expect("a guide");
@@ -465,8 +484,30 @@ mod tests {
     }
 
     #[test]
+    fn examples_call_the_server_that_shows_them() {
+        let guides = Guides::new("https://cobros.example:8443/", None, |_| ());
+        for path in [
+            "/docs/es/quick-start",
+            "/docs/en/quick-start.md",
+            "/docs/en/checkout",
+            "/docs/es/checkout",
+            "/llms-full.txt",
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::HOST, HeaderValue::from_static("evil.example"));
+            let answer = guides.answer(&Method::GET, &Uri::from_static(path), &headers).expect("a guide");
+            let body = answer.unwrap_or_else(|problem| panic!("{path}: {problem}")).1.body;
+            let text = String::from_utf8(body.to_vec()).expect("UTF-8");
+            assert!(text.contains("https://cobros.example:8443"), "{path}");
+            for other in ["127.0.0.1:8080", "pay.example", "pagos.example", "evil.example"] {
+                assert!(!text.contains(other), "{path}: {other}");
+            }
+        }
+    }
+
+    #[test]
     fn a_page_takes_long_until_those_of_its_language_are_made() {
-        let guides = Guides::new(None, |_| ());
+        let guides = Guides::new("https://cobros.example:8443/", None, |_| ());
         let get = |path: &'static str| {
             guides.answer(&Method::GET, &Uri::from_static(path), &HeaderMap::new()).expect("a guide").is_ok()
         };

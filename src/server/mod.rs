@@ -173,7 +173,8 @@ impl Server {
         let rows = table::public(banks, opens_accounts);
         let described = || api::interface::public(crate::checkout::described()).to_json();
         let documents = Documents::new(described).with_home(home);
-        let guides = Arc::new(Guides::new(test_key, |route| meters.of("GET", route)));
+        let guides =
+            Arc::new(Guides::new(&services.site.base_url, test_key, |route| meters.of("GET", route)));
         Server::new(services, audiences, proxies, rows, documents, Some(guides), None)
     }
 

@@ -96,6 +96,10 @@ fn a_refusal_says_where_it_is_wrong_and_what_to_do() {
             "{\n  \"currency\": \"VES\"\n  \"amount\": \"1.00\"\n}",
             "line 3, column 3: a comma or a closing bracket is expected",
         ),
+        (
+            r#"{"bankCode": 0134}"#,
+            "line 1, column 15: a number has no zero at its beginning; write a code such as 0134 in quotes",
+        ),
         ("", "the body is empty; send a JSON object"),
         (r#"{"amount": "1.00", "amount": "2.00"}"#, "line 1, column 20: a member is twice in one object"),
     ] {
@@ -103,6 +107,10 @@ fn a_refusal_says_where_it_is_wrong_and_what_to_do() {
     }
     let two = says(&api.post("/v1/test/fund", &json!({ "x": 1, "currency": "VES" })), 400, "invalid_data");
     assert_eq!(two, "2 fields can't be accepted: amount, x; fields says why each");
+    let near = api
+        .post("/v1/test/fund", &json!({ "amont": "1.00", "currency": "VES" }))
+        .refused(400, "invalid_data");
+    assert_eq!(near["fields"][1]["message"], "is unknown; did you mean amount?");
     let missing = says(&server.nobody().get("/v1/balance"), 401, "unauthorized");
     assert_eq!(missing, "the header x-api-key is missing: send the account's key in it");
     let wrong = says(&server.api("pk_test_wrong").get("/v1/balance"), 401, "unauthorized");

@@ -144,6 +144,13 @@ fn the_search_finds_words_of_the_domain_and_says_when_it_finds_nothing() {
         assert_eq!(page.status, 200);
         assert!(text.contains("<mark>") && !text.contains("data-found=\"0\""), "{sought}: {text}");
     }
+    for (code, language) in [("external_ref_conflict", "en"), ("am04", "es")] {
+        let page = api.query(&format!("/docs/{language}/search"), &[("q", code)]);
+        let path = format!("/docs/{language}/errors/{}", if code == "am04" { "AM04" } else { code });
+        let first = page.text().split("<ol class=\"found\">").nth(1).expect("results").trim();
+        assert!(first.starts_with(&format!("<li><a href=\"{path}\">")), "{first}");
+        assert_eq!(api.get(&path).status, 200);
+    }
     for (language, says) in [("es", "No encontramos nada con"), ("en", "We found nothing for")] {
         let page = api.query(&format!("/docs/{language}/search"), &[("q", "xyzzy <b>")]);
         assert!(page.text().contains("data-found=\"0\"") && page.text().contains(says), "{}", page.text());

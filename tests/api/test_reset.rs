@@ -226,7 +226,8 @@ fn the_clock_is_the_real_time_again_also_after_a_crash() {
     assert_eq!(api.balance_at(between)["ledgerNetVes"], "1.00");
     api.query("/v1/balance", &[("at", &old)]).names(&["at"]);
     let before = crate::harness::check::stamp(reset - SECOND);
-    api.query("/v1/balance", &[("at", &before)]).refused(404, "not_found");
+    let gone = api.query("/v1/balance", &[("at", &before)]).refused(404, "not_found");
+    assert!(text(&gone, "message").contains("began anew at 20"), "{gone}");
     server.kill();
     server.restart();
     assert!(near(api.clock()), "{}", api.clock());

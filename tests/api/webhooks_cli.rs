@@ -273,6 +273,10 @@ fn codes_are_explained_in_both_languages() {
         rows.len() > 90
             && rows.iter().all(|row| row["es"]["next"].is_string() && row["statuses"][0].is_u64())
     );
+    assert_eq!(
+        of(&["errors", "AM04"]),
+        "AM04 (failureCode)\n  insufficient funds\n  → use another account\n"
+    );
     let unknown = server.command(&["errors", "no_such_code"]);
     assert!(!unknown.status.success());
 }
@@ -284,7 +288,7 @@ fn what_cannot_be_is_said() {
     let (test, live) = (text(&tenant.created["testKey"], "key"), text(&tenant.created["liveKey"], "key"));
     for (key, arguments, why) in [
         (live, &["trigger", "payment.completed"][..], "no test key"),
-        ("pk_test_wrong", &["trigger", "payment.completed"], "401"),
+        ("pk_test_wrong", &["trigger", "payment.completed"], "401 unauthorized: "),
         (test, &["trigger", "tenant.live_status_changed"], "operator"),
         (test, &["trigger", "payment.unknown"], "payment.completed"),
         (live, &["listen", "--forward-to", "http://127.0.0.1:1/"], "no test key"),
@@ -293,6 +297,30 @@ fn what_cannot_be_is_said() {
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success() && said.contains(why), "{arguments:?}: {said}");
         assert!(!said.contains(key), "the key is told: {said}");
+    }
+}
+
+#[test]
+fn a_server_that_is_not_there_and_a_wrong_option_are_said_at_once() {
+    let server = Server::shared();
+    for (arguments, why) in [
+        (
+            &["trigger", "payment.completed", "--server", "http://127.0.0.1:9"][..],
+            "nothing answers at http://127.0.0.1:9 (",
+        ),
+        (&["trigger", "payment.completed", "--server", "127.0.0.1:8080"], "begins with http:// or https://"),
+        (&["listen", "--forward-to", "localhost:3000/hook"], "begins with http:// or https://"),
+        (&["listen", "--print", "--events", "payment.done"], "payment.completed"),
+        (&["listen"], "--print"),
+        (&["triger"], "--help lists the commands"),
+    ] {
+        let with_key = [arguments, &["--key", "pk_test_x"]].concat();
+        let output = server.command(if arguments == ["triger"] { arguments } else { &with_key });
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            !output.status.success() && said.contains(why) && said.lines().count() == 1,
+            "{arguments:?}: {said}"
+        );
     }
 }
 

@@ -13,7 +13,7 @@ namespace Pasarela;
  */
 final class Shared
 {
-    public const KEY = 'a key is visible ASCII, such as pk_test_…; is there a line feed at its end?';
+    public const KEY = 'a key is visible ASCII, such as pk_test_…; is it empty, or is there a line feed at its end?';
     public const BASE_URL = '%s must be http or https, without user, query or fragment, such as https://pay.example';
     public const PROXY = 'a proxy is http://host:port or http://user:password@host:port';
     public const PROXY_AND_TRANSPORT = '%s carries the requests: set the proxy there';

@@ -35,6 +35,8 @@ export class Pasarela extends Resources {
   readonly #session: Session;
 
   constructor(key: string, options: ClientOptions) {
+    // JavaScript may leave them out.
+    if ((options as unknown) === undefined) throw new TypeError(shared.BASE_URL('baseUrl'));
     if (options.proxy !== undefined && options.fetch) throw new TypeError(shared.PROXY_AND_TRANSPORT('fetch'));
     const retries = options.maxRetries === undefined ? {} : { maxRetries: options.maxRetries };
     const requested = options.proxy === undefined ? direct : through(options.proxy);

@@ -118,6 +118,15 @@ interface Answer {
   body: Uint8Array;
 }
 
+function isBaseUrl(text: string): boolean {
+  try {
+    const { protocol, search, hash, username } = new URL(text);
+    return ['http:', 'https:'].includes(protocol) && !search && !hash && !username;
+  } catch {
+    return false;
+  }
+}
+
 /** What all calls of a client share. */
 export class Session {
   readonly #settings: Settings;
@@ -126,10 +135,7 @@ export class Session {
     checkKey(settings.key);
     checkPolicy(settings.policy);
     checkTimeout(settings.timeoutMs);
-    const { protocol, search, hash, username } = new URL(settings.baseUrl);
-    if (!['http:', 'https:'].includes(protocol) || search || hash || username) {
-      throw new TypeError(shared.BASE_URL('baseUrl'));
-    }
+    if (!isBaseUrl(settings.baseUrl)) throw new TypeError(shared.BASE_URL('baseUrl'));
     this.#settings = { ...settings, baseUrl: settings.baseUrl.replace(/\/+$/, '') };
   }
 

@@ -131,6 +131,7 @@ function header(headers: HeaderSource, name: string): string {
 
 /** The key in `whsec_…`. */
 function keyOf(secret: string): Buffer {
+  if (typeof (secret as unknown) !== 'string') throw new TypeError(shared.WEBHOOK_SECRET); // process.env.SECRET of nobody
   const encoded = secret.replace(/^whsec_/, '');
   const key = Buffer.from(encoded, 'base64');
   // Of one letter Node reads no byte: with an empty key anybody can sign.

@@ -264,6 +264,12 @@ test('nothing shows a key, and what is no key or no id is refused here', async (
   const { made, sent } = client([]);
   assert.ok(!JSON.stringify(made).includes('pk_test_x'));
   assert.throws(() => new Pasarela('pk_test_x\n', { baseUrl: 'http://localhost' }), TypeError);
+  assert.throws(() => new Pasarela('', { baseUrl: 'http://localhost' }), /is it empty/);
+  for (const baseUrl of ['', '127.0.0.1:8080', 'ftp://localhost']) {
+    assert.throws(() => new Pasarela('pk_test_x', { baseUrl }), /baseUrl must be http or https/);
+  }
+  assert.throws(() => new Pasarela('pk_test_x', undefined as never), /baseUrl must be http or https/);
+  assert.throws(() => verifyWebhook('{}', {}, undefined as never), /a signing secret is whsec_/);
   for (const wrong of ['', '.', '..']) {
     await assert.rejects(made.payments.get(wrong), TypeError, wrong);
     await assert.rejects(made.merchants.getBalance(wrong), TypeError, wrong);

@@ -37,6 +37,7 @@ static FAULTS: &[(&str, &str)] = &[
     // Any member.
     ("is required", "falta"),
     ("is unknown", "no se conoce este dato"),
+    ("is unknown; did you mean {}?", "no se conoce este dato; ¿querías decir {}?"),
     ("is one parameter too many", "sobra"),
     ("must be given once", "va una sola vez"),
     ("must be an object", "tiene que ser un objeto"),
@@ -82,7 +83,6 @@ static FAULTS: &[(&str, &str)] = &[
     ("must be VES, COP or USDT", "tiene que ser VES, COP o USDT"),
     ("must be VES for a merchant", "de un vendedor solo hay VES"),
     ("must be a type of movement", "tiene que ser un tipo de movimiento"),
-    ("must be the name of an event, such as payment.completed", "tiene que ser el nombre de un evento, como payment.completed"),
     ("must be viewer, support, treasury or admin", "tiene que ser viewer, support, treasury o admin"),
     ("must be active or disabled", "tiene que ser active o disabled"),
     ("must be active, suspended or inactive", "tiene que ser active, suspended o inactive"),

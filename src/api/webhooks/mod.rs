@@ -52,8 +52,8 @@ fn events<'a>() -> impl fields::Kind<'a, Vec<EventKind>> {
 fn read_events(value: Value<'_>) -> Result<Vec<EventKind>, Bad> {
     let mut seen: Vec<EventKind> = Vec::new();
     value.list(1..=EVENT_NAMES.len(), |event| {
-        let event =
-            event.text_known("the name of an event, such as payment.completed", EventKind::from_name)?;
+        let event = EventKind::from_name(&event.string()?)
+            .ok_or_else(|| Bad::from(format!("must be one of {}", EVENT_NAMES.join(", "))))?;
         if seen.contains(&event) {
             return Err(Bad::from("must be listed once"));
         }

@@ -38,6 +38,10 @@ pub const LISTED_MAX: usize = 1_000;
 const NAME_CHARS_MAX: usize = 100;
 const MISSING: &str = "is required";
 const UNKNOWN: &str = "is unknown";
+/// The shortest name that is sought within another.
+const PART_MIN: usize = 4;
+/// Of more members, or more findings, nobody looks for the one that was meant.
+const LIKE_MAX: usize = 64;
 
 impl From<Invalid> for Bad {
     fn from(invalid: Invalid) -> Self {
@@ -116,9 +120,30 @@ impl Findings {
         }
     }
 
-    pub(super) fn add_unknown(&mut self, name: &str, message: &'static str) {
+    pub(super) fn add_unknown(&mut self, name: &str, message: impl Into<Cow<'static, str>>) {
         let cut = name.char_indices().nth(NAME_CHARS_MAX).map_or(name, |(end, _)| &name[..end]);
         self.add(cut, message);
+    }
+}
+
+/// What is said of an unknown member, with the missing one that was meant, if one is like it: it was misspelt, or is
+/// a part of the name, as `phone` is of `debtorCellPhone`.
+fn unknown(name: &str, sent: &[json::Member<'_>], findings: &[BadField]) -> Cow<'static, str> {
+    if sent.len().max(findings.len()) > LIKE_MAX {
+        return UNKNOWN.into();
+    }
+    let name = name.chars().take(NAME_CHARS_MAX).collect::<String>().to_lowercase();
+    let unlike = |known: &str| {
+        let known = known.to_lowercase();
+        let is_part = name.len() >= PART_MIN && known.contains(&name);
+        let wrong = if is_part { 0 } else { strsim::osa_distance(&name, &known) };
+        (wrong <= known.len() / 3).then_some(wrong)
+    };
+    let missing = findings.iter().filter(|bad| sent.iter().all(|member| member.name != bad.field));
+    let meant = missing.filter_map(|bad| Some((unlike(&bad.field)?, &bad.field)));
+    match meant.min_by_key(|(wrong, _)| *wrong) {
+        Some((_, meant)) => format!("{UNKNOWN}; did you mean {meant}?").into(),
+        None => UNKNOWN.into(),
     }
 }
 
@@ -300,12 +325,13 @@ impl<'a> Fields<'a> {
         }
         for (member, asked) in self.members.iter().zip(&self.asked) {
             if !asked {
-                self.findings.add_unknown(&member.name, UNKNOWN);
+                let message = unknown(&member.name, &self.members, &self.findings.0);
+                self.findings.add_unknown(&member.name, message);
             }
         }
         let mut bad = self.findings.0;
         if self.is_change {
-            let has_unknown = bad.iter().any(|bad| bad.message == UNKNOWN);
+            let has_unknown = bad.iter().any(|bad| bad.message.starts_with(UNKNOWN));
             if has_unknown || self.is_idle {
                 bad.retain(|bad| bad.message != MISSING);
             }

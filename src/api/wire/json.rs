@@ -190,6 +190,10 @@ impl<'a> Scan<'a> {
             match self.bytes.get(self.at) {
                 Some(byte) if *byte == end => break,
                 Some(b',') => self.at += 1,
+                // The commonest slip with a bank's code: a number ends after a zero at its beginning.
+                Some(b'0'..=b'9') if self.text[from..self.at].trim_start_matches('-') == "0" => {
+                    return Err("a number has no zero at its beginning; write a code such as 0134 in quotes");
+                }
                 Some(_) => return Err("a comma or a closing bracket is expected"),
                 None => return Err(ENDS),
             }

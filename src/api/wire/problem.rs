@@ -58,7 +58,7 @@ macro_rules! problems {
 
 problems! {
     live_mode_not_activated: 403, "live_mode_not_activated",
-        "live mode is not activated for this account; use a test key until the operator has activated it";
+        "live mode is not activated for this account; ask the operator for it, in the portal (/portal) under Go live, and use a test key until then";
     test_mode_only: 403, "test_mode_only",
         "this call exists for test keys alone; send one in x-api-key";
     second_person_required: 403, "second_person_required",

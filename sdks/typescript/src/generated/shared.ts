@@ -1,6 +1,6 @@
 // Messages, forms, limits, and codes that decide on a retry. Written by sdks/generate from generator/shared.py.
 
-export const KEY = 'a key is visible ASCII, such as pk_test_…; is there a line feed at its end?';
+export const KEY = 'a key is visible ASCII, such as pk_test_…; is it empty, or is there a line feed at its end?';
 export const BASE_URL = (name: string | number): string => `${name} must be http or https, without user, query or fragment, such as https://pay.example`;
 export const PROXY = 'a proxy is http://host:port or http://user:password@host:port';
 export const PROXY_AND_TRANSPORT = (name: string | number): string => `${name} carries the requests: set the proxy there`;

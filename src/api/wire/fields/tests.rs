@@ -23,6 +23,27 @@ fn every_bad_field_is_named_at_once() {
 }
 
 #[test]
+fn an_unknown_member_names_the_missing_one_that_was_meant() {
+    let said = |sent: &str, wanted: &'static str| {
+        let body = format!("{{\"{sent}\":1}}");
+        let mut f = Fields::parse(body.as_bytes()).expect("JSON");
+        let _ = f.required(wanted, kinds::text());
+        f.finish().expect_err("unknown").fields()[1].message.to_string()
+    };
+    for (sent, wanted) in [("amount", "usdAmount"), ("externalref", "externalRef"), ("refernce", "reference")]
+    {
+        assert_eq!(said(sent, wanted), format!("is unknown; did you mean {wanted}?"));
+    }
+    for (sent, wanted) in [("x", "externalRef"), ("tel", "telefono"), ("concepto", "monto")] {
+        assert_eq!(said(sent, wanted), "is unknown", "{sent} is not {wanted}");
+    }
+    // One that is there was not meant.
+    let mut f = Fields::parse(br#"{"amount":1,"usdAmount":true}"#).expect("JSON");
+    let _ = f.required("usdAmount", kinds::text());
+    assert_eq!(f.finish().expect_err("unknown").fields()[1].message, "is unknown");
+}
+
+#[test]
 fn null_is_missing_unless_it_means_something() {
     let body = br#"{"a":null,"b":null,"c":null}"#;
     let mut f = Fields::parse(body).expect("JSON");

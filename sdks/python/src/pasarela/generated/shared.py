@@ -1,6 +1,6 @@
 """Messages, forms, limits, and codes that decide on a retry. Written by sdks/generate from generator/shared.py."""
 
-KEY = "a key is visible ASCII, such as pk_test_…; is there a line feed at its end?"
+KEY = "a key is visible ASCII, such as pk_test_…; is it empty, or is there a line feed at its end?"
 BASE_URL = "{name} must be http or https, without user, query or fragment, such as https://pay.example"
 PROXY = "a proxy is http://host:port or http://user:password@host:port"
 PROXY_AND_TRANSPORT = "{name} carries the requests: set the proxy there"
