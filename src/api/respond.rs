@@ -159,6 +159,16 @@ impl Reply {
         Reply { rest: Some(rest), ..Self::new(200, content_type, first) }
     }
 
+    /// A file of this name instead, each piece of it as `how` writes it.
+    pub fn rewritten(mut self, name: &str, how: Rewriting) -> Self {
+        self.headers.retain(|(known, _)| *known != header::CONTENT_DISPOSITION);
+        let disposition = HeaderValue::from_str(&format!("attachment; filename=\"{name}\""));
+        self.headers.extend(disposition.ok().map(|value| (header::CONTENT_DISPOSITION, value)));
+        self.body = how(&self.body).into();
+        self.rest = self.rest.map(|rest| rest.rewritten(how));
+        self
+    }
+
     /// The request is read on while this answer goes out, until the hold is let go of.
     pub fn reading_on(self, hold: Hold) -> Self {
         Reply { reads_on: Some(hold), ..self }
@@ -300,11 +310,21 @@ pub struct Broken;
 
 pub type Piece = Result<Option<(Bytes, Rest)>, Broken>;
 
+/// Writes a piece of a body in another way.
+pub type Rewriting = Arc<dyn Fn(&[u8]) -> Vec<u8> + Send + Sync>;
+
 pub struct Rest(Pin<Box<dyn Future<Output = Piece> + Send>>);
 
 impl Rest {
     pub fn new(next: impl Future<Output = Piece> + Send + 'static) -> Rest {
         Rest(Box::pin(next))
+    }
+
+    fn rewritten(self, how: Rewriting) -> Rest {
+        Rest::new(async move {
+            let next = self.0.await?;
+            Ok(next.map(|(piece, rest)| (how(&piece).into(), rest.rewritten(how))))
+        })
     }
 
     pub fn nothing() -> Rest {

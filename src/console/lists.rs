@@ -17,7 +17,8 @@ fn described(visit: &Here<'_>) -> Result<&'static Described, Problem> {
 
 /// The file of the list that the first part of the path names, or its page.
 pub async fn answer(visit: &Here<'_>) -> Result<Shown, Problem> {
-    match lists::file(visit, described(visit)?).await {
+    let shop = visit.tenant_name(visit.query.text("tenantId"));
+    match lists::file(visit, described(visit)?, &shop).await {
         Some(file) => file,
         None => visit.shown(page(visit).await),
     }
@@ -27,7 +28,7 @@ async fn page(visit: &Here<'_>) -> Made {
     let directory = &visit.services.callers.directory;
     let tenants = directory.tenants();
     let mode = if visit.query.get("mode") == Some("test") { Mode::Test } else { Mode::Live };
-    let asked = visit.query.filled("tenantId").map(Id::parse);
+    let asked = visit.query.filled("tenantId").map(|text| Id::parse(&visit.tenant_id(text)));
     let is_asked = |id: Id| asked.is_none_or(|asked| asked == Some(id));
     let whose = tenants.iter().filter(|tenant| is_asked(tenant.id));
     let whose = Whose {

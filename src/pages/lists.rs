@@ -3,6 +3,7 @@
 //! description says, so a member that the API adds is a column here. The address says everything that was asked.
 
 mod asked;
+mod file;
 
 pub use asked::instant;
 
@@ -153,18 +154,17 @@ pub fn find<'a>(lists: &'a [Described], name: &str) -> Option<&'a Described> {
     lists.iter().find(|each| each.resource.name == name)
 }
 
-/// The file of what a list lists, if the address asks for it by `format=csv`.
-pub async fn file<W>(visit: &Visit<'_, W>, described: &Described) -> Option<Result<Shown, Problem>> {
+/// The file of what a list lists of a shop, if the address asks for it by `format=csv`.
+pub async fn file<W>(
+    visit: &Visit<'_, W>,
+    described: &Described,
+    shop: &str,
+) -> Option<Result<Shown, Problem>> {
     let asked = Asked::read(visit, described);
     if visit.query.get("format") != Some("csv") || !asked.faults.is_empty() {
         return None;
     }
-    let separator = [("separator", visit.query.text("separator"))];
-    let api = with_query(&asked.of_api(described.api), &separator);
-    Some(match visit.inside.download(&api, "text/csv").await {
-        Ok(file) => Ok(Shown::Raw(file)),
-        Err(refused) => visit.shown(Err(refused)),
-    })
+    Some(file::answer(visit, described, &asked, shop).await)
 }
 
 pub async fn page<W>(visit: &Visit<'_, W>, described: &Described, whose: Whose) -> Result<Page, Refused> {
@@ -220,9 +220,8 @@ fn nothing(language: Language, asked: &Asked, goes_on: bool) -> String {
 }
 
 fn files<W>(visit: &Visit<'_, W>, asked: &Asked) -> Vec<Link> {
-    let file = |label, separator| {
-        Link::new(label, asked.here(&[("format", "csv"), ("separator", separator), ("cols", "")]))
-    };
+    let file =
+        |label, separator| Link::new(label, asked.here(&[("format", "csv"), ("separator", separator)]));
     vec![
         file(visit.say("Descargar CSV", "Download CSV"), ""),
         file(visit.say("CSV con punto y coma", "CSV with semicolons"), "semicolon"),
@@ -441,6 +440,7 @@ fn input<W>(
     };
     input.error = faults.iter().find(|(bad, _)| bad == name).map(|(_, why)| why.clone()).unwrap_or_default();
     // Nobody has to be told that a filter may be left out.
+    let value = if name == "tenantId" { visit.tenant_name(value) } else { value.to_owned() };
     input.value(value).needed("")
 }
 
@@ -456,7 +456,7 @@ pub fn days<W>(visit: &Visit<'_, W>, today: Date, here: &Address<'_>) -> Vec<Lin
     let before = |days: i32| today.plus_days(-days).to_string();
     let last_text = last.to_string();
     let spans = [
-        (visit.say("Siempre", "Ever"), String::new(), String::new()),
+        (visit.say("Todos los días", "All days"), String::new(), String::new()),
         (visit.say("Hoy", "Today"), before(0), before(0)),
         (visit.say("Ayer", "Yesterday"), before(1), before(1)),
         (visit.say("7 días", "7 days"), before(6), before(0)),
@@ -466,7 +466,7 @@ pub fn days<W>(visit: &Visit<'_, W>, today: Date, here: &Address<'_>) -> Vec<Lin
     ];
     let link = |(label, from, to): (&str, String, String)| {
         let is_current = visit.query.text("from") == from && visit.query.text("to") == to;
-        Link { is_current, ..Link::new(label, here(&[("from", &from), ("to", &to)])) }
+        Link { is_current, ..Link::new(label, here(&[("from", &from), ("to", &to)])).action("days") }
     };
     spans.map(link).into()
 }

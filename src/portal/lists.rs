@@ -19,7 +19,7 @@ fn described(visit: &Here<'_>) -> Result<&'static Described, Problem> {
 
 /// The file of the list that the first part of the path names, or its page.
 pub async fn answer(visit: &Here<'_>) -> Result<Shown, Problem> {
-    match lists::file(visit, described(visit)?).await {
+    match lists::file(visit, described(visit)?, &visit.who.tenant.name).await {
         Some(file) => file,
         None => visit.shown(page(visit).await),
     }

@@ -502,3 +502,34 @@ fn lists_fit_every_screen_and_are_open_to_all() {
     }
     assert!(!list(&tenant.test.get("/v1/payouts").expect(200), "items").is_empty());
 }
+
+#[test]
+fn a_file_for_people_has_their_words_days_and_decimals() {
+    let server = Server::shared();
+    let tenant = server.tenant();
+    let payment = tenant.test.pay(10);
+    let visitor = visitor(&server, &tenant);
+    let query = "/portal/payments?format=csv&from=2020-01-01&to=2100-01-31";
+    let answer = visitor.get(&format!("{query}&separator=semicolon"));
+    let name = answer.header("content-disposition").expect("a name");
+    assert!(
+        name.starts_with("attachment; filename=\"cobros-") && name.ends_with("-2020-01-01-2100-01-31.csv\""),
+        "{name}"
+    );
+    let text_of = answer.text();
+    let mut lines = text_of.lines();
+    let heads = lines.next().expect("a header");
+    assert!(
+        heads.starts_with('\u{feff}') && heads.contains("Creado") && heads.contains("Comisión (Bs)"),
+        "{heads}"
+    );
+    let row = lines.next().expect("a row");
+    let at = chrono::DateTime::parse_from_rfc3339(text(&payment, "createdAt")).expect("an instant");
+    let in_caracas = (at - chrono::TimeDelta::hours(4)).format("%Y-%m-%d %H:%M:%S").to_string();
+    for cell in [&*in_caracas, "2000,00", "Cobrado"] {
+        assert!(row.split(';').any(|known| known.trim_matches('"') == cell), "{cell}: {row}");
+    }
+    // The columns that are chosen, and no others.
+    let chosen = visitor.get(&format!("{query}&cols=vesAmount&cols=status"));
+    assert_eq!(chosen.text().lines().collect::<Vec<_>>(), ["Estado,Monto (Bs)", "Cobrado,2000.00"]);
+}

@@ -15,6 +15,7 @@
 
 mod asked;
 pub mod file;
+pub mod people;
 #[cfg(test)]
 mod tests;
 

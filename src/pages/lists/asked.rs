@@ -65,6 +65,7 @@ impl Asked {
                     }
                 },
                 "minAmount" | "maxAmount" => visit.language.typed(text, 2),
+                "tenantId" => visit.tenant_id(text),
                 _ => text.to_owned(),
             };
             filters.push((name, value));
@@ -97,6 +98,10 @@ impl Asked {
         let filters = self.filters.iter().filter(|(name, _)| !WHOSE.contains(name));
         let filters: Vec<_> = filters.map(|(name, value)| (*name, value.as_str())).collect();
         with_query("?", &filters).trim_start_matches(['?', '&']).to_owned()
+    }
+
+    pub fn names_columns(&self) -> bool {
+        !self.columns.is_empty()
     }
 
     pub fn names_one(&self) -> bool {
