@@ -302,7 +302,7 @@ pub async fn pin(visit: &Here<'_>) -> Result<Shown, Problem> {
     if let Some(until) = visit.form.filled("pinnedUntil") {
         body["pinnedUntil"] = of_caracas(until).into();
     }
-    let typed_again = if is_far(visit, &body) { Some(again(visit, &body)) } else { None };
+    let typed_again = is_far(visit, &body).then(|| again(visit, &body));
     if visit.is_confirmed() && typed_again.as_ref().is_none_or(|input| input.error.is_empty()) {
         return end(visit, visit.post("/admin/rates", &body).await).await;
     }

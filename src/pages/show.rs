@@ -62,7 +62,7 @@ fn written(zone: Zone, unix_ms: i64, form: &str) -> String {
 }
 
 /// As every spreadsheet reads it, whatever its language.
-pub fn for_sheets(zone: Zone, unix_ms: i64) -> String {
+pub fn for_spreadsheets(zone: Zone, unix_ms: i64) -> String {
     written(zone, unix_ms, "%Y-%m-%d %H:%M:%S")
 }
 

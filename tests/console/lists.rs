@@ -104,6 +104,7 @@ fn lists_of_all_tenants_fit_every_screen() {
         if width == 1440 {
             // What is typed and not sent yet is not lost by a press on a month.
             browser.goto(&format!("{}/console/payments?mode=test", server.admin_url()));
+            browser.script("document.querySelector('.filters').open = true");
             browser.fill("tenantId", text(&tenant.created, "name"));
             browser.click("[data-list] .pick a[href*='from=']:nth-child(6)");
             browser.wait_until("return location.search.includes('from=')");

@@ -24,7 +24,7 @@ const COLUMNS: [&str; 41] = [
     "failureCode", "completedAt", "settledAt", "availableAt", "id",
 ];
 
-struct Sheet {
+struct Cells {
     language: Language,
     zone: Zone,
     separator: Separator,
@@ -33,7 +33,7 @@ struct Sheet {
     columns: Vec<(usize, String)>,
 }
 
-impl Sheet {
+impl Cells {
     fn cell(&self, name: &str, text: &str) -> String {
         let name = name.rsplit('.').next().unwrap_or(name);
         match name {
@@ -49,7 +49,7 @@ impl Sheet {
             }
             _ if show::is_money(name) && self.separator == Separator::Semicolon => text.replace('.', ","),
             _ => match show::instant_ms(text).filter(|_| name.ends_with("At")) {
-                Some(at) => show::for_sheets(self.zone, at),
+                Some(at) => show::for_spreadsheets(self.zone, at),
                 None => text.to_owned(),
             },
         }
@@ -78,13 +78,13 @@ pub async fn answer<W>(
     // By its mark a spreadsheet that expects semicolons knows the accents.
     let mark = if separator == Separator::Semicolon { "\u{feff}" } else { "" };
     let (language, zone) = (visit.language, described.resource.zone);
-    let sheet = Sheet { language, zone, separator, services: Arc::clone(visit.services), columns };
+    let cells = Cells { language, zone, separator, services: Arc::clone(visit.services), columns };
     let is_first = AtomicBool::new(true);
     let rows = move |piece: &[u8]| {
         let is_first = is_first.swap(false, Ordering::Relaxed);
-        let rows = people::rewritten(piece, is_first, sheet.separator, |row| {
-            let cell = |(at, name): &(usize, String)| sheet.cell(name, row.get(*at).unwrap_or_default());
-            sheet.columns.iter().map(cell).collect()
+        let rows = people::rewritten(piece, is_first, cells.separator, |row| {
+            let cell = |(at, name): &(usize, String)| cells.cell(name, row.get(*at).unwrap_or_default());
+            cells.columns.iter().map(cell).collect()
         });
         if is_first { format!("{mark}{header}{rows}").into_bytes() } else { rows.into_bytes() }
     };
