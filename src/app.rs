@@ -203,7 +203,7 @@ async fn listen_to_peers(
     listeners: &mut Listeners,
 ) -> Result<(), StartupError> {
     let key = PeerKey::derived(&directory::mark_key(&config.storage.path)?);
-    let client = peers::passing_client(config)
+    let client = peers::client(config, None)
         .map_err(StartupError::of("server.tls: the certificates for other nodes"))?;
     let passing = Passing::new(client, key.clone());
     let front = |place| StandbyFront::new(node.clone(), place, passing.clone());

@@ -74,7 +74,6 @@ impl Listeners {
         let listener = bind("cluster.peer_listen", config.cluster.peer_listen).await?.secured(certificates);
         let limits = Limits {
             connections_per_peer_max: 0,
-            is_shared: true,
             // What another node took is taken with what that added.
             head_bytes_max: self.limits.head_bytes_max + passing::HEAD_BYTES_ADDED_MAX,
             ..with_own_bodies(config, &self.limits)

@@ -36,8 +36,8 @@ const OF_CONNECTION: [HeaderName; 8] = [
 const GRACE: Duration = Duration::from_millis(900);
 /// For the answer to a hand-over, which replaces the leader.
 const HAND_OVER_GRACE: Duration = Duration::from_secs(10);
-/// The bytes that a head grows by on the way: proof, target, request id; and HTTP/2 counts 32 more for each header.
-pub const HEAD_BYTES_ADDED_MAX: usize = 8 << 10;
+/// The bytes that a head grows by on the way: proof, target, request id.
+pub const HEAD_BYTES_ADDED_MAX: usize = 1 << 10;
 const WHOLE_BYTES_MAX: u64 = 1 << 20;
 
 #[derive(Clone)]

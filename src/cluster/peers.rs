@@ -4,7 +4,6 @@
 
 use super::view::now_ms;
 use crate::config::Config;
-use crate::http::listen;
 use hmac::{Hmac, KeyInit, Mac};
 use hyper::Method;
 use hyper::header::HeaderName;
@@ -19,7 +18,6 @@ pub const PROOF: HeaderName = HeaderName::from_static("pasarela-peer");
 pub const TARGET: HeaderName = HeaderName::from_static("pasarela-peer-target");
 const GOOD_MS: i64 = 60_000;
 const CONNECT: Duration = Duration::from_secs(1);
-const PING: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Surface {
@@ -105,38 +103,27 @@ fn keyed(key: &[u8; 32], parts: &[&[u8]]) -> [u8; 32] {
     mac.finalize().into_bytes().into()
 }
 
-/// For a copy, a peer that sends nothing for so long is given up: one that was stopped in the middle of a stream keeps
-/// its connection.
+/// Over TLS it trusts what the system trusts, and the certificates in the file of this server's own. For a copy, a
+/// peer that sends nothing for so long is given up: one that was stopped in the middle of a stream keeps its
+/// connection.
 pub fn client(config: &Config, silence_max: Option<Duration>) -> Result<Client, reqwest::Error> {
-    let client = builder(config)?;
-    silence_max.into_iter().fold(client, ClientBuilder::read_timeout).build()
-}
-
-/// Of requests that are passed on, all over one HTTP/2 connection. One whose other side is gone without a word is
-/// left. A caller that does not read its answer keeps nobody else waiting.
-pub fn passing_client(config: &Config) -> Result<Client, reqwest::Error> {
-    builder(config)?
-        .http2_prior_knowledge()
-        .http2_initial_stream_window_size(listen::STREAM_WINDOW)
-        .http2_initial_connection_window_size(listen::SHARED_WINDOW)
-        .http2_keep_alive_interval(PING)
-        .http2_keep_alive_timeout(PING)
-        .build()
-}
-
-/// Over TLS it trusts what the system trusts, and the certificates in the file of this server's own.
-fn builder(config: &Config) -> Result<ClientBuilder, reqwest::Error> {
     // Fails when somebody installed it before, which is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let mut client =
-        Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).connect_timeout(CONNECT);
+    let mut client = Client::builder()
+        .no_proxy()
+        .redirect(reqwest::redirect::Policy::none())
+        .connect_timeout(CONNECT)
+        .pool_max_idle_per_host(256);
     if let Some(tls) = &config.server.tls
         && let Ok(pem) = std::fs::read(&tls.certificate)
     {
         let trusted = Certificate::from_pem_bundle(&pem)?;
         client = trusted.into_iter().fold(client, ClientBuilder::add_root_certificate);
     }
-    Ok(client)
+    if let Some(silence_max) = silence_max {
+        client = client.read_timeout(silence_max);
+    }
+    client.build()
 }
 
 #[cfg(test)]

@@ -29,12 +29,8 @@ use tokio::runtime::{Builder, Handle};
 use tokio::sync::{mpsc, oneshot, watch as signal};
 use tokio::task::JoinSet;
 
-/// RFC 9113 (section 6.5.2) advises against fewer.
+/// On one HTTP/2 connection: RFC 9113 (section 6.5.2) advises against fewer.
 const STREAMS_MAX: u32 = 100;
-/// Of a connection that many callers share, in bytes that were not read yet: of one stream, and of all, which is the
-/// most that there is.
-pub const STREAM_WINDOW: u32 = 64 << 10;
-pub const SHARED_WINDOW: u32 = (1 << 31) - 1;
 pub const BODY_BYTES_MAX: usize = 1 << 20;
 const BODIES_BYTES: usize = 64 << 20;
 /// Wait in the kernel to be taken, as far as the kernel allows so many. One that finds no place
@@ -50,8 +46,6 @@ pub struct Limits {
     pub connections_max: usize,
     /// From one address; 0: as many as there may be.
     pub connections_per_peer_max: usize,
-    /// Whether all that another node passes on comes on one HTTP/2 connection.
-    pub is_shared: bool,
     pub head_bytes_max: usize,
     pub head_timeout: Duration,
     pub body_bytes_max: usize,
@@ -67,7 +61,6 @@ impl Default for Limits {
         Limits {
             connections_max: 10_000,
             connections_per_peer_max: 5_000,
-            is_shared: false,
             head_bytes_max: 64 << 10,
             head_timeout: Duration::from_secs(10),
             body_bytes_max: BODY_BYTES_MAX,
@@ -220,16 +213,6 @@ fn builder(limits: &Limits) -> auto::Builder<TokioExecutor> {
         .max_header_list_size(u32::try_from(limits.head_bytes_max).unwrap_or(u32::MAX))
         .keep_alive_interval(limits.idle_timeout)
         .keep_alive_timeout(limits.head_timeout);
-    if limits.is_shared {
-        let streams_max = u32::try_from(limits.connections_max).unwrap_or(u32::MAX);
-        builder
-            .http2()
-            .max_concurrent_streams(streams_max)
-            .initial_stream_window_size(STREAM_WINDOW)
-            .initial_connection_window_size(SHARED_WINDOW)
-            // Callers that went away are no attack of the node that they had asked.
-            .max_pending_accept_reset_streams(limits.connections_max);
-    }
     builder
 }
 

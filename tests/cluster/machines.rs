@@ -311,11 +311,6 @@ impl Machines {
         self.peer_wires[node].break_off(is_broken);
     }
 
-    /// The connections that other nodes have made to one so far.
-    pub fn taken_from_peers(&self, node: usize) -> usize {
-        self.peer_wires[node].taken()
-    }
-
     /// A page of a node's operators, whatever it is.
     pub fn page(&self, node: usize, path: &str) -> String {
         let mut stream = TcpStream::connect(("127.0.0.1", self.ports[node][1])).expect("it listens");

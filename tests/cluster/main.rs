@@ -12,7 +12,6 @@ mod load;
 mod machines;
 mod moving;
 mod own;
-mod passing;
 mod proxy;
 mod rounds;
 mod skew;

@@ -3,7 +3,7 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -20,7 +20,6 @@ struct State {
     /// What the port sends does not arrive.
     back: AtomicBool,
     is_broken: AtomicBool,
-    taken: AtomicUsize,
     connections: Mutex<Vec<TcpStream>>,
 }
 
@@ -51,11 +50,6 @@ impl Wire {
         self.port
     }
 
-    /// The connections that were made over it so far.
-    pub fn taken(&self) -> usize {
-        self.state.taken.load(Ordering::SeqCst)
-    }
-
     pub fn cut(&self, ways: Ways, is_cut: bool) {
         if ways != Ways::Back {
             self.state.there.store(is_cut, Ordering::SeqCst);
@@ -84,7 +78,6 @@ fn join(near: TcpStream, target: u16, state: &Arc<State>) {
     while state.there.load(Ordering::SeqCst) && state.back.load(Ordering::SeqCst) {
         std::thread::sleep(Duration::from_millis(5));
     }
-    state.taken.fetch_add(1, Ordering::SeqCst);
     let Ok(far) = TcpStream::connect(("127.0.0.1", target)) else { return };
     let _ = (near.set_nodelay(true), far.set_nodelay(true));
     let (Ok(from), Ok(to), Ok(ours)) = (far.try_clone(), near.try_clone(), near.try_clone()) else { return };
