@@ -31,7 +31,7 @@ cluster-test:
 	@.ci/prerequisites tests
 	@wal/rocksdb/build
 	ROUNDS=$(or $(ROUNDS),50) cargo test --release --locked --test cluster rounds -- --nocapture
-	PASARELA_BEFORE=$$(tests/cluster/last-release) && export PASARELA_BEFORE; \
+	PASARELA_BEFORE=$$(tests/cluster/last-release) && export PASARELA_BEFORE && \
 	  cargo test --release --locked --test cluster upgrading -- --nocapture
 
 # What a change must pass.

@@ -17,7 +17,10 @@ fn described(visit: &Here<'_>) -> Result<&'static Described, Problem> {
 
 /// The file of the list that the first part of the path names, or its page.
 pub async fn answer(visit: &Here<'_>) -> Result<Shown, Problem> {
-    let shop = visit.tenant_name(visit.query.text("tenantId"));
+    let mut shop = visit.tenant_name(visit.query.text("tenantId"));
+    if visit.query.get("mode") == Some("test") {
+        shop = format!("{} {shop}", visit.say("prueba", "test"));
+    }
     match lists::file(visit, described(visit)?, &shop).await {
         Some(file) => file,
         None => visit.shown(page(visit).await),

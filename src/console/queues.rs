@@ -627,11 +627,12 @@ pub async fn resolve(visit: &Here<'_>) -> Result<Shown, Problem> {
 /// Which order would count as done or as failed, and what follows.
 async fn resolution(visit: &Here<'_>, body: &Value) -> Result<Confirm, Problem> {
     let id = Id::parse(visit.id()).ok_or_else(Problem::not_found)?;
-    let (mut facts, mut amount) = (Vec::new(), String::new());
+    let (mut facts, mut amount, mut is_charge) = (Vec::new(), String::new(), false);
     if let Some((tenant, operation, _)) = subject::operation(visit.services, id).await? {
         facts.push(of_tenant(visit, tenant));
         facts.push(mode_fact(visit, tenant));
         facts.extend(subject::of_operation(visit, &operation));
+        is_charge = operation.kind.brings_money();
         amount = subject::amount(visit, (operation.minor, operation.currency));
     }
     facts.extend(subject::asked(visit, body));
@@ -648,12 +649,21 @@ async fn resolution(visit: &Here<'_>, body: &Value) -> Result<Confirm, Problem> 
         ),
         false => (
             visit.say("No se hizo", "It was not done"),
-            visit.say(
+            if is_charge {
+                visit.say(
+                    "El cobro cuenta como fallido: al comercio no le entra nada, y recibe el evento. No se puede \
+                     deshacer, ni si el banco le cobró al pagador.",
+                    "The charge counts as failed: nothing is added to the tenant's balance, and the tenant gets the \
+                     event. It cannot be undone, not even if the bank charged the payer.",
+                )
+            } else {
+                visit.say(
                 "La operación cuenta como fallida: lo apartado vuelve al saldo del comercio, y el comercio recibe el \
                  evento. No se puede deshacer, ni si el banco la hizo.",
                 "The operation counts as failed: what was set aside returns to the tenant's balance, and the tenant gets \
                  the event. It cannot be undone, not even if the bank did it.",
-            ),
+            )
+            },
         ),
     };
     Ok(Confirm {

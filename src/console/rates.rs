@@ -396,15 +396,13 @@ fn confirm(visit: &Here<'_>, body: &Value) -> Confirm {
     }
 }
 
-/// What the price of a form would replace.
+/// What the price of a form would replace: whatever has its place has its method too.
 fn before(visit: &Here<'_>) -> Option<Arc<Sample>> {
     let (board, now) = (&visit.services.prices.board, visit.services.now());
     let pair = Pair::parse(visit.form.text("pair")).ok()?;
     let is_of = |typed: &str, of: Option<&str>| of.unwrap_or_default() == typed;
     let has = |series: &Series| {
-        *series.source == *visit.form.text("source")
-            && is_of(visit.form.text("side"), series.side.as_deref())
-            && visit.form.filled("method").is_none_or(|method| series.method.as_deref() == Some(method))
+        *series.source == *visit.form.text("source") && is_of(visit.form.text("side"), series.side.as_deref())
     };
     let found = |mode| board.latest_of(pair, has, mode, now);
     found(Mode::Live).or_else(|| found(Mode::Test)).map(|found| found.sample)

@@ -664,6 +664,8 @@ impl Server for TenantRequest<'_> {
             let (services, tenant, id) = (Arc::clone(self.services), self.caller.tenant_key, approval.id);
             let again = waiting::again(self, approval).await?;
             again.route.needs.check(&again.caller)?;
+            // Of whoever approves: the key may have ended while the call was read again.
+            self.mandate_now()?;
             let keep = self.used.as_ref().map(|used| used.keep.clone());
             let gateway = Gateway { services: Arc::clone(&services), kept: Arc::clone(self.kept) };
             let work = Prepared::again(again, self);

@@ -310,7 +310,8 @@ async fn totals<W>(
     by_status.sort_by_key(|(status, _)| !status.eq_ignore_ascii_case("completed"));
     for (status, of) in &by_status {
         let sums = of.sums.iter().map(|(currency, minor)| money(language, *minor, currency));
-        if by_status.len() == 1 {
+        // One state of all is said where it was not asked for.
+        if by_status.len() == 1 && (asked.filters_by_status() || status.eq_ignore_ascii_case("completed")) {
             said.extend(sums.map(|sum| (sum, None)));
         } else {
             let name = show::agreeing(language, resource.gender, words(language, status).to_owned());

@@ -138,6 +138,7 @@ fn own_page(item: &Value) -> String {
 
 /// Which lines of how many a page shows.
 fn place(visit: &Here<'_>, from: usize, shown: usize, count: usize) -> String {
+    let from = from.min(count);
     let [first, last, count] = [from + 1, from + shown, count].map(|n| visit.language.figure(&n.to_string()));
     match visit.language {
         Language::Spanish => format!("Renglones {first} a {last} de {count}"),

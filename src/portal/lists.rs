@@ -19,7 +19,9 @@ fn described(visit: &Here<'_>) -> Result<&'static Described, Problem> {
 
 /// The file of the list that the first part of the path names, or its page.
 pub async fn answer(visit: &Here<'_>) -> Result<Shown, Problem> {
-    match lists::file(visit, described(visit)?, &visit.who.tenant.name).await {
+    let (shop, is_live) = (&visit.who.tenant.name, visit.who.livemode());
+    let shop = if is_live { shop.to_string() } else { format!("{} {shop}", visit.say("prueba", "test")) };
+    match lists::file(visit, described(visit)?, &shop).await {
         Some(file) => file,
         None => visit.shown(page(visit).await),
     }

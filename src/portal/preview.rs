@@ -279,7 +279,8 @@ impl Checking {
                 Cell::figure(line.number.to_string()),
                 Cell::code(reference),
                 Cell::code(merchant).with_sub(line.name.clone()),
-                Cell::figure(language.figure(&amount)),
+                // What cannot be read is shown as it was written.
+                Cell::figure(if line.fault.is_none() { language.figure(&amount) } else { amount }),
                 Cell::text(concept),
                 Cell::state(state, words(language, state)).with_sub(why),
             ])

@@ -15,7 +15,7 @@ use api::webhooks;
 use domain::cause::Cause;
 use domain::codec::{self, Decode, Encode};
 use domain::entities::Entity;
-use domain::index::PersonMarks;
+use domain::index::{self, PersonMarks};
 use domain::indexing;
 use domain::ledger::Ledger;
 use domain::ledger::balance::{balance, cop_balance};
@@ -229,6 +229,8 @@ struct Derived {
     digest: Sha256,
     parts: BTreeMap<String, String>,
     bytes: usize,
+    /// The hash of the record, which only the log has: without it a document or a phone could be guessed.
+    salt: wal::Hash,
 }
 
 impl Derived {
@@ -239,13 +241,17 @@ impl Derived {
 
     /// Of too many parts none is named.
     fn name(&mut self, name: String, value: &[u8]) {
-        let short = hex::encode(&Sha256::digest(value)[..8]);
+        let short = self.short(value);
         self.bytes += name.len() + short.len() + 8;
         if self.bytes <= PARTS_BYTES_MAX {
             self.parts.insert(name, short);
         } else {
             self.parts.clear();
         }
+    }
+
+    fn short(&self, value: &[u8]) -> String {
+        hex::encode(&Sha256::new().chain_update(self.salt).chain_update(value).finalize()[..8])
     }
 
     fn show(&mut self, Shown { what, body }: &Shown, with_parts: bool) {
@@ -326,6 +332,7 @@ impl Shown {
 impl Change {
     /// Takes note of the index entries of a record, and of what the API shows of the entities that it writes.
     fn derive(&mut self, books: &Books, stored: &wal::Record, record: &Record, with_parts: bool) {
+        (self.index.salt, self.answers.salt) = (stored.hash, stored.hash);
         let batch = books.entries(stored, record).resolved(stored.seq);
         // Later ones win, in whichever order they were written.
         let entries: BTreeMap<_, _> = batch.ops().map(|op| ((op.until, op.key), op.value)).collect();
@@ -336,7 +343,10 @@ impl Change {
             }
             if with_parts {
                 let until = until.map(|until| format!(" to {}", until.escape_ascii()));
-                let name = format!("{}{}", key.escape_ascii(), until.unwrap_or_default());
+                let name = match index::is_personal(key) {
+                    true => format!("person {}", self.index.short(key)),
+                    false => format!("{}{}", key.escape_ascii(), until.unwrap_or_default()),
+                };
                 self.index.name(name, value.as_deref().unwrap_or(b"removed"));
             }
         }

@@ -68,7 +68,10 @@ fn a_run_of_tests_is_well_only_if_all_of_them_ran_and_passed() {
     let killed = format!("{OK}; kill -KILL $$");
     let crashed = format!("{}; kill -SEGV $$", crowded(1).replace("exit 101", "true"));
     let odd = format!("{OK}; exit 3");
-    let cases: [(&[&str], bool, &str); 9] = [
+    // Another process wrote into the line that names it.
+    let torn = "echo 'test t ... 2026 WARN'; echo FAILED; \
+        echo 'test result: FAILED. 1 passed; 1 failed; 0 ignored'; exit 101";
+    let cases: [(&[&str], bool, &str); 10] = [
         (&[OK, none], true, "== 1 passed, 0 failed"),
         (&[OK, failing], false, "t: FAILED"),
         (&[OK, &some], true, "skipped: passed alone: program-1: t2"),
@@ -77,6 +80,7 @@ fn a_run_of_tests_is_well_only_if_all_of_them_ran_and_passed() {
         (&[OK, &killed], false, "(died: 137): FAILED"),
         (&[OK, &crashed], false, "(died: 139): FAILED"),
         (&[OK, &odd], false, "(died: 3): FAILED"),
+        (&[OK, torn], false, "(unnamed, of 1): FAILED"),
         (&[OK, "echo nothing; exit 101"], false, "(died: 101): FAILED"),
     ];
     for (programs, is_well, words) in cases {

@@ -84,6 +84,10 @@ impl Asked {
         !self.columns.is_empty()
     }
 
+    pub fn filters_by_status(&self) -> bool {
+        self.typed.iter().any(|(name, _)| name == "status")
+    }
+
     pub fn names_one(&self) -> bool {
         self.filters.iter().any(|(name, _)| *name == "externalRef")
     }

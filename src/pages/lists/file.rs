@@ -9,19 +9,19 @@ use crate::pages::site::{Shown, Visit};
 use api::csv::{Separator, people, text_cell};
 use api::problem::Problem;
 use domain::values::ids::Id;
-use domain::values::time::Zone;
+use domain::values::time::{Date, Zone};
 use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Of every list, what there is of these, unless columns are chosen.
 #[rustfmt::skip]
-const COLUMNS: [&str; 41] = [
+const COLUMNS: [&str; 43] = [
     "createdAt", "tenantId", "externalRef", "reference", "method", "kind", "merchantName", "usdAmount", "vesAmount",
     "bcvRate", "feeVes", "netVes", "monto", "amountVes", "amountCop", "feeCop", "netCop", "amountUsdt", "networkFeeUsdt",
     "totalUsdt", "sourceCurrency", "sourceAmount", "targetAmountUsdt", "rate", "concepto", "description", "bankCode",
     "bank", "destination", "accountNumber", "network", "address", "bankReference", "txHash", "reason", "status",
-    "failureCode", "completedAt", "settledAt", "availableAt", "id",
+    "failureCode", "completedAt", "settledAt", "availableAt", "livemode", "mode", "id",
 ];
 
 struct Cells {
@@ -46,6 +46,12 @@ impl Cells {
                 if !text.is_empty() =>
             {
                 show::cell(self.language, name, &Value::from(text)).text
+            }
+            "livemode" => {
+                let is_live = text == "true";
+                self.language
+                    .say(if is_live { "Sí" } else { "No" }, if is_live { "Yes" } else { "No" })
+                    .to_owned()
             }
             _ if show::is_money(name) && self.separator == Separator::Semicolon => text.replace('.', ","),
             _ => match show::instant_ms(text).filter(|_| name.ends_with("At")) {
@@ -94,11 +100,17 @@ pub async fn answer<W>(
     Ok(Shown::Raw(reply.rewritten(&name, Arc::new(rows))))
 }
 
-/// The month, the day or the days that a list is of.
+/// The month, if it is a whole one, the day or the days that a list is of.
 fn period(from: &str, to: &str) -> String {
-    let month = |day: &str| day.get(..7).unwrap_or_default().to_owned();
+    let civil = |day: &str, later| Some(Date::parse(day).ok()?.plus_days(later).civil());
+    let is_month = match (civil(from, 0), civil(to, 0), civil(to, 1)) {
+        (Some((year, month, 1)), Some((last_year, last, _)), Some((_, _, 1))) => {
+            (year, month) == (last_year, last)
+        }
+        _ => false,
+    };
     match (from, to) {
-        _ if from.ends_with("-01") && month(from) == month(to) && from != to => month(from),
+        _ if is_month => from.get(..7).unwrap_or_default().to_owned(),
         _ if from == to => from.to_owned(),
         _ => format!("{from} {to}"),
     }
