@@ -5,21 +5,17 @@
 use crate::checkout::sessions;
 use crate::cop_payments::payouts as cop_payouts;
 use crate::csv::Table;
-use crate::endpoint::{Caller, Endpoint};
+use crate::endpoint::Endpoint;
 use crate::openapi::document::Chapter;
 use crate::payments::{c2p, cards, debits, methods, receipt, transfers};
 use crate::payouts::{batches, own_account};
-use crate::problem::Problem;
 use crate::products::links;
-use crate::refusals::problem;
 use crate::tenants::{approvals, keys, own};
 use crate::{
     balance, chargebacks, checkout, conversions, cop_payments, crypto, events, merchants, payments, payouts,
     products, public, reference, search, statements, streams, testing, webhooks,
 };
 use domain::platform::Scope;
-use domain::platform::settings::LiveStatus;
-use domain::refusal::MandateRefusal;
 use hyper::Method;
 use std::sync::Arc;
 
@@ -50,39 +46,6 @@ pub struct Needs {
     pub is_for_pages: bool,
     /// Whether it says to whose phone or account a payee's money goes: not for a key whose mandate names payees.
     pub leads_money: bool,
-}
-
-impl Needs {
-    pub fn are_in_scopes(&self, caller: &Caller) -> bool {
-        let scopes = &caller.key.scopes;
-        scopes.allow(self.scope) || self.reads && scopes.allow(Scope::Read) || self.is_for_any_key
-    }
-
-    /// Live mode, test mode, scope, payees, in this order.
-    pub fn check(&self, caller: &Caller) -> Result<(), Problem> {
-        let of_tenant = &caller.tenant.tenant_settings;
-        // Reads are refused too: whoever reads here what went on elsewhere acts on what is over.
-        if of_tenant.moved_to.is_some() {
-            return Err(Problem::tenant_moved());
-        }
-        // Who waits for live mode may ask for it, and replace the key that it will be used with.
-        if caller.livemode() && of_tenant.live_status != LiveStatus::Active && !self.is_for_pages {
-            return Err(Problem::live_mode_not_activated());
-        }
-        if caller.livemode() && self.modes == Modes::TestOnly {
-            return Err(Problem::test_mode_only());
-        }
-        if !self.are_in_scopes(caller) {
-            return Err(Problem::scope_missing(self.scope.name()));
-        }
-        if self.leads_money
-            && let Some(mandate) = caller.key.details.mandate.as_deref()
-            && !mandate.payees.is_empty()
-        {
-            return Err(problem(&MandateRefusal::Payee.into()));
-        }
-        Ok(())
-    }
 }
 
 pub struct Route {

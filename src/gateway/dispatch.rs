@@ -11,7 +11,7 @@ use crate::gateway::names::NameOf;
 use crate::gateway::services::{Pass, Services};
 use crate::gateway::streams::Turn;
 use crate::gateway::tenant_request::{
-    Call, Kept, Shows, TenantEnvironment, TenantRequest, TenantSecrets, in_a_task,
+    self, Call, Kept, Shows, TenantEnvironment, TenantRequest, TenantSecrets, in_a_task,
 };
 use crate::gateway::waiting::Again;
 use crate::gateway::{
@@ -158,7 +158,7 @@ impl Gateway {
     /// Authenticates the caller: key, live mode, test mode, scope, in this order.
     pub fn caller(&self, arrival: &Arrival, route: &Route) -> Result<Caller, Problem> {
         let caller = self.recognise(arrival)?;
-        route.needs.check(&caller)?;
+        tenant_request::check(&route.needs, &caller)?;
         Ok(caller)
     }
 
@@ -663,7 +663,7 @@ impl Server for TenantRequest<'_> {
             }
             let (services, tenant, id) = (Arc::clone(self.services), self.caller.tenant_key, approval.id);
             let again = waiting::again(self, approval).await?;
-            again.route.needs.check(&again.caller)?;
+            tenant_request::check(&again.route.needs, &again.caller)?;
             // Of whoever approves: the key may have ended while the call was read again.
             self.mandate_now()?;
             let keep = self.used.as_ref().map(|used| used.keep.clone());

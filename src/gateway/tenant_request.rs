@@ -19,7 +19,7 @@ use api::checkout::sessions;
 use api::endpoint::{Caller, Environment, Later, Official, Target};
 use api::problem::Problem;
 use api::refusals::problem;
-use api::routes::Needs;
+use api::routes::{Modes, Needs};
 use bytes::Bytes;
 use domain::cause::Cause;
 use domain::entities::Entity;
@@ -29,11 +29,12 @@ use domain::index::Space;
 use domain::kept::KeepRef;
 use domain::machine::Domain;
 use domain::machine::{Command, KeyedCommand};
-use domain::platform::ApiKey;
 use domain::platform::mandate::Mandate;
+use domain::platform::settings::LiveStatus;
+use domain::platform::{ApiKey, Scope};
 use domain::rail::Service;
 use domain::record::{self, Answer, Record};
-use domain::refusal::{ApprovalRefusal, Refusal};
+use domain::refusal::{ApprovalRefusal, MandateRefusal, Refusal};
 use domain::resources::mandate_approvals::{AskedBy, Consent};
 use domain::values::ids::{Id, Mode, is_live};
 use domain::values::money::{Currency, Rate, Usdt, Ves};
@@ -174,6 +175,38 @@ pub struct Call {
     pub request_id: RequestId,
 }
 
+/// Whether the scopes of a key reach what a row asks.
+pub fn is_in_scopes(needs: &Needs, caller: &Caller) -> bool {
+    let scopes = &caller.key.scopes;
+    scopes.allow(needs.scope) || needs.reads && scopes.allow(Scope::Read) || needs.is_for_any_key
+}
+
+/// Whether a caller may make the call of a row: live mode, test mode, scope, payees, in this order.
+pub fn check(needs: &Needs, caller: &Caller) -> Result<(), Problem> {
+    let of_tenant = &caller.tenant.tenant_settings;
+    // Reads are refused too: whoever reads here what went on elsewhere acts on what is over.
+    if of_tenant.moved_to.is_some() {
+        return Err(Problem::tenant_moved());
+    }
+    // Who waits for live mode may ask for it, and replace the key that it will be used with.
+    if caller.livemode() && of_tenant.live_status != LiveStatus::Active && !needs.is_for_pages {
+        return Err(Problem::live_mode_not_activated());
+    }
+    if caller.livemode() && needs.modes == Modes::TestOnly {
+        return Err(Problem::test_mode_only());
+    }
+    if !is_in_scopes(needs, caller) {
+        return Err(Problem::scope_missing(needs.scope.name()));
+    }
+    if needs.leads_money
+        && let Some(mandate) = caller.key.details.mandate.as_deref()
+        && !mandate.payees.is_empty()
+    {
+        return Err(problem(&MandateRefusal::Payee.into()));
+    }
+    Ok(())
+}
+
 impl Call {
     /// The mandate of its key as it is now: whoever waited for a name, a card or a bank may have a key that ended
     /// meanwhile, or that may do less.
@@ -191,7 +224,7 @@ impl Call {
             Some(Consent::Given(_)) => problem(&ApprovalRefusal::Expired.into()),
             Some(Consent::Ask(_)) | None => Problem::unauthorized("the key ended while its call waited"),
         })?;
-        self.needs.check(&caller)?;
+        check(&self.needs, &caller)?;
         Ok(caller.key.details.mandate.clone())
     }
 

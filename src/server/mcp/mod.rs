@@ -8,6 +8,7 @@ mod resources;
 use super::Server;
 use crate::gateway::idempotency;
 use crate::gateway::limits::Owner;
+use crate::gateway::tenant_request::is_in_scopes;
 use crate::http::body::Inbound;
 use crate::http::listen::{Answer, Arrival};
 use crate::http::origin_check::OriginCheck;
@@ -167,7 +168,7 @@ impl Agent {
 
     fn has(&self, tool: &Tool) -> bool {
         let needs = &tool.route.needs;
-        needs.are_in_scopes(&self.caller) && !(self.caller.livemode() && needs.modes == Modes::TestOnly)
+        is_in_scopes(needs, &self.caller) && !(self.caller.livemode() && needs.modes == Modes::TestOnly)
     }
 
     /// Whether an address is that of the tool's own row: the words of another row's are no ids.
