@@ -136,10 +136,17 @@ fn unknown(name: &str, sent: &[json::Member<'_>], findings: &[BadField]) -> Cow<
     let unlike = |known: &str| {
         let known = known.to_lowercase();
         let is_part = name.len() >= PART_MIN && known.contains(&name);
+        // A look at the lengths: a distance takes long.
+        if !is_part && name.len().abs_diff(known.len()) > known.len() / 3 {
+            return None;
+        }
         let wrong = if is_part { 0 } else { strsim::osa_distance(&name, &known) };
         (wrong <= known.len() / 3).then_some(wrong)
     };
-    let missing = findings.iter().filter(|bad| sent.iter().all(|member| member.name != bad.field));
+    // What is wrong inside of a member that was sent is not missing.
+    let is_inside = |bad: &BadField| bad.field.contains(['.', '[']) && bad.message != MISSING;
+    let is_missing = |bad: &&BadField| sent.iter().all(|member| member.name != bad.field) && !is_inside(bad);
+    let missing = findings.iter().filter(is_missing);
     let meant = missing.filter_map(|bad| Some((unlike(&bad.field)?, &bad.field)));
     match meant.min_by_key(|(wrong, _)| *wrong) {
         Some((_, meant)) => format!("{UNKNOWN}; did you mean {meant}?").into(),
@@ -323,9 +330,11 @@ impl<'a> Fields<'a> {
             description.borrow_mut().is_finished = true;
             return Err(Invalid(Vec::new()));
         }
+        // Without those that are found here.
+        let known = self.findings.0.len();
         for (member, asked) in self.members.iter().zip(&self.asked) {
             if !asked {
-                let message = unknown(&member.name, &self.members, &self.findings.0);
+                let message = unknown(&member.name, &self.members, &self.findings.0[..known]);
                 self.findings.add_unknown(&member.name, message);
             }
         }

@@ -44,6 +44,24 @@ fn an_unknown_member_names_the_missing_one_that_was_meant() {
 }
 
 #[test]
+fn neither_another_unknown_member_nor_what_is_inside_of_one_was_meant() {
+    let [one, other] = ["a", "b"].map(|last| format!("{}{last}", "n".repeat(100)));
+    let said = |invalid: Invalid| -> Vec<String> {
+        invalid.fields().iter().map(|bad| format!("{} {}", bad.field, bad.message)).collect()
+    };
+    let body = format!("{{\"{one}\":1,\"{other}\":1}}");
+    let unknown = Fields::parse(body.as_bytes()).expect("JSON").finish().expect_err("unknown");
+    assert!(said(unknown).iter().all(|said| said.ends_with("n is unknown")));
+    let mut f = Fields::parse(br#"{"card":{"number":true},"number":1}"#).expect("JSON");
+    let card = kinds::object(|mut card: Fields<'_>| -> Result<String, Invalid> {
+        let number = card.required("number", kinds::text());
+        card.finish().map(|sound| number.get(&sound).into_owned())
+    });
+    let _ = f.required("card", card);
+    assert_eq!(said(f.finish().expect_err("bad"))[1], "number is unknown");
+}
+
+#[test]
 fn null_is_missing_unless_it_means_something() {
     let body = br#"{"a":null,"b":null,"c":null}"#;
     let mut f = Fields::parse(body).expect("JSON");
