@@ -208,6 +208,7 @@ pub(super) async fn open(
         files: Arc::new(stores.files),
         site: Site {
             base_url: config.server.base_url().into(),
+            known_url: config.server.known_url().into(),
             disk: Arc::clone(disk),
             outbound: state.outbound.clone(),
         },

@@ -269,6 +269,8 @@ pub struct Observed {
 pub struct Site {
     /// The public URL of this server, without a slash at the end.
     pub base_url: Arc<str>,
+    /// The same for what callers are to follow: empty where no address is known that leads here.
+    pub known_url: Arc<str>,
     pub disk: Arc<Disk>,
     pub outbound: Outbound,
 }

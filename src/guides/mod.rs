@@ -10,4 +10,4 @@ mod serve;
 mod words;
 
 pub use contents::{LANGUAGES, documents};
-pub use serve::{Guides, ROUTES};
+pub use serve::{Guides, ROUTES, addressed};

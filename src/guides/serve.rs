@@ -46,8 +46,19 @@ const LISTS: [List; 2] = [("/llms.txt", markdown::list), ("/llms-full.txt", mark
 /// The server in the examples, as documents name it: the one that shows them takes its place.
 const SERVERS: [&str; 3] = ["http://127.0.0.1:8080", "https://pay.example", "https://pagos.example"];
 
-fn addressed(base_url: &str, document: &str) -> String {
-    SERVERS.iter().fold(document.to_owned(), |text, server| text.replace(server, base_url))
+/// In one pass: the server's own address may begin with one of them. Without an address of its own nothing changes.
+pub fn addressed(base_url: &str, document: &str) -> String {
+    let mut text = String::with_capacity(document.len());
+    let mut rest = document;
+    let first = |rest: &str| SERVERS.iter().filter_map(|server| Some((rest.find(server)?, *server))).min();
+    while !base_url.is_empty()
+        && let Some((at, server)) = first(rest)
+    {
+        text.push_str(&rest[..at]);
+        text.push_str(base_url);
+        rest = &rest[at + server.len()..];
+    }
+    text + rest
 }
 
 /// With a value of the caller's for each of [`ROUTES`], such as the meter that counts answers.
@@ -290,7 +301,8 @@ fn written(
 }
 
 impl<M> Guides<M> {
-    /// Clients reach the server at `base_url`, which is the operator's word and not that of who asks.
+    /// Clients reach the server at `base_url`, which is the operator's word and not that of who asks; empty where
+    /// nobody knows it.
     pub fn new(base_url: &str, test_key: Option<&str>, value: impl Fn(&'static str) -> M) -> Guides<M> {
         Guides {
             values: ROUTES.map(value),
@@ -502,6 +514,17 @@ mod tests {
             for other in ["127.0.0.1:8080", "pay.example", "pagos.example", "evil.example"] {
                 assert!(!text.contains(other), "{path}: {other}");
             }
+        }
+    }
+
+    #[test]
+    fn an_address_takes_the_place_of_the_examples_once() {
+        for (base_url, shown) in [
+            ("https://pay.example.com", "a https://pay.example.com/v1 b https://pay.example.com c"),
+            ("", "a https://pagos.example/v1 b http://127.0.0.1:8080 c"),
+        ] {
+            let document = "a https://pagos.example/v1 b http://127.0.0.1:8080 c";
+            assert_eq!(addressed(base_url, document), shown);
         }
     }
 

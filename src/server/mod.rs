@@ -174,7 +174,7 @@ impl Server {
         let described = || api::interface::public(crate::checkout::described()).to_json();
         let documents = Documents::new(described).with_home(home);
         let guides =
-            Arc::new(Guides::new(&services.site.base_url, test_key, |route| meters.of("GET", route)));
+            Arc::new(Guides::new(&services.site.known_url, test_key, |route| meters.of("GET", route)));
         Server::new(services, audiences, proxies, rows, documents, Some(guides), None)
     }
 

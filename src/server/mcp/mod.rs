@@ -349,7 +349,7 @@ impl ServerHandler for Agent {
         if asked.uri == resources::SETTINGS && !self.may(Scope::Read) {
             return Err(ErrorData::invalid_request("the key lacks the scope read", None));
         }
-        let read = resources::read(&asked.uri, &self.caller);
+        let read = resources::read(&asked.uri, &self.caller, &self.server.services.site.known_url);
         read.map(Into::into).ok_or_else(|| {
             ErrorData::resource_not_found(
                 "there is no resource with this address: resources/list has them",

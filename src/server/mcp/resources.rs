@@ -1,7 +1,7 @@
 //! What agents read: the guides in both languages, a page for each error code, the magic values of test mode, and the
 //! settings of the account that the key is of.
 
-use crate::guides::{LANGUAGES, documents};
+use crate::guides::{LANGUAGES, addressed, documents};
 use api::codes::{self, Code, Tongue};
 use api::endpoint::Caller;
 use api::tenants;
@@ -41,14 +41,17 @@ pub(super) fn errors() -> ResourceTemplate {
         .with_mime_type(MARKDOWN)
 }
 
-pub(super) fn read(uri: &str, caller: &Caller) -> Option<ReadResourceResult> {
+/// Callers reach the server at `known_url`; empty where nobody knows it.
+pub(super) fn read(uri: &str, caller: &Caller, known_url: &str) -> Option<ReadResourceResult> {
+    let guide = |language, name| guide(language, name).map(|document| addressed(known_url, document));
+    let code = |name: &str| codes::all().chain(codes::of_banks()).find(|code| code.name == name);
     let (media, text) = match uri {
         SETTINGS => (JSON, settings(caller)),
-        TEST_VALUES => (MARKDOWN, guide("en", TESTING)?.to_owned()),
+        TEST_VALUES => (MARKDOWN, guide("en", TESTING)?),
         _ => match (uri.strip_prefix(ERRORS), uri.strip_prefix(GUIDES).and_then(|name| name.split_once('/')))
         {
-            (Some(name), _) => (MARKDOWN, error(codes::all().find(|code| code.name == name)?)),
-            (None, Some((language, name))) => (MARKDOWN, guide(language, name)?.to_owned()),
+            (Some(name), _) => (MARKDOWN, error(code(name)?)),
+            (None, Some((language, name))) => (MARKDOWN, guide(language, name)?),
             (None, None) => return None,
         },
     };
@@ -69,14 +72,13 @@ fn settings(caller: &Caller) -> String {
 
 fn error(code: &Code) -> String {
     let statuses: Vec<String> = code.statuses.iter().map(u16::to_string).collect();
+    let status = match statuses.is_empty() {
+        true => String::new(),
+        false => format!("Status {}.\n\n", statuses.join(", ")),
+    };
     let [en, es] = [Tongue::English, Tongue::Spanish].map(|tongue| tongue.of(code));
     format!(
-        "# {}\n\nStatus {}.\n\n- Meaning: {}.\n- Next step: {}.\n- Significado: {}.\n- Qué hacer: {}.\n",
-        code.name,
-        statuses.join(", "),
-        en.meaning,
-        en.next,
-        es.meaning,
-        es.next
+        "# {}\n\n{status}- Meaning: {}.\n- Next step: {}.\n- Significado: {}.\n- Qué hacer: {}.\n",
+        code.name, en.meaning, en.next, es.meaning, es.next
     )
 }
