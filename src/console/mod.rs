@@ -25,7 +25,7 @@ use crate::pages::confirm::{self, Confirm};
 use crate::pages::inside::{ApiResult, Refused, segment, with_query};
 use crate::pages::show;
 use crate::pages::site::{Shown, Site, SiteRow, Visit, site_rows};
-use crate::pages::view::{Note, Page, Tone};
+use crate::pages::view::{Input, Note, Page, Tone};
 use crate::pages::words::words;
 use api::problem::Problem;
 use domain::platform::operators::Role;
@@ -170,8 +170,19 @@ async fn post_by(visit: &Here<'_>, to: &str, body: &Value, act: &str) -> ApiResu
 /// of its form.
 async fn asked(
     visit: &Here<'_>,
+    call: (Method, &str, Option<&Value>),
+    confirm: Confirm,
+    form: impl Future<Output = Made>,
+) -> Result<Shown, Problem> {
+    asked_with(visit, call, confirm, None, form).await
+}
+
+/// With something to type once more.
+async fn asked_with(
+    visit: &Here<'_>,
     (method, path, body): (Method, &str, Option<&Value>),
     mut confirm: Confirm,
+    typed_again: Option<Input>,
     form: impl Future<Output = Made>,
 ) -> Result<Shown, Problem> {
     match visit.rehearsed(method, path, body).await {
@@ -184,7 +195,7 @@ async fn asked(
                 confirm.figures.push(Note::new(Tone::Plain, text).into());
             }
             confirm.figures.extend(confirm::figures(visit.language, &shown));
-            Ok(visit.confirmation(confirm))
+            Ok(visit.confirmation_with(confirm, typed_again))
         }
         Err(refused) => visit.failed(form.await, &refused),
     }

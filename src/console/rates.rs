@@ -1,6 +1,6 @@
 //! Rates: what the feeds say, what is held by hand and until when, and how prices went.
 
-use super::{Here, Made, after, asked, may};
+use super::{Here, Made, after, asked, asked_with, may};
 use crate::gateway::services::Services;
 use crate::language::Language;
 use crate::pages::confirm::{AGAIN, Confirm};
@@ -26,9 +26,9 @@ use std::sync::Arc;
 const FEEDS: [&str; 7] = ["pair", "source", "side", "method", "ageSeconds", "failuresInARow", "lastError"];
 const SAID: [&str; 7] = ["pair", "source", "side", "method", "price", "asOf", SUSPECT];
 const SUSPECT: &str = "suspect";
-/// Those of every hour, of twenty series.
 /// A price this much higher or lower than the one in force is asked for twice.
 const FAR_PERCENT: i64 = 10;
+/// Those of every hour, of twenty series.
 const POINTS_MAX: usize = 24 * 7 * 20;
 const DAYS: i64 = 7;
 const PLACE: [&str; 3] = ["pair", "source", "side"];
@@ -306,10 +306,14 @@ pub async fn pin(visit: &Here<'_>) -> Result<Shown, Problem> {
     if visit.is_confirmed() && typed_again.as_ref().is_none_or(|input| input.error.is_empty()) {
         return end(visit, visit.post("/admin/rates", &body).await).await;
     }
-    match visit.rehearsed(Method::POST, "/admin/rates", Some(&body)).await {
-        Ok(_) => Ok(visit.confirmation_with(confirm(visit, &body), typed_again)),
-        Err(refused) => visit.failed(page(visit).await, &refused),
-    }
+    asked_with(
+        visit,
+        (Method::POST, "/admin/rates", Some(&body)),
+        confirm(visit, &body),
+        typed_again,
+        page(visit),
+    )
+    .await
 }
 
 /// By how much the price in force would change, in percent.

@@ -119,6 +119,12 @@ impl Described {
     pub fn takes(&self, filter: &str) -> bool {
         self.filters.iter().any(|(name, _)| *name == filter)
     }
+
+    /// The list's own columns, of those that the API has.
+    fn own_columns(&self) -> Vec<&'static str> {
+        let is_there = |name: &&&str| self.columns.iter().any(|known| known == **name);
+        self.resource.columns.iter().filter(is_there).copied().collect()
+    }
 }
 
 /// The lists of the tenants' API (0) or of the operators' (1).

@@ -96,15 +96,11 @@ fn call(visit: &Here<'_>, item: &Value, from: Option<usize>) -> Vec<Block> {
         Fact::new("payee", say("A quién", "Payee"), payee(visit, body).with_sub(leads_to(item, 0))),
     ];
     facts.extend(visit.facts(body, &PAID));
-    let whole = Cell::text(amount(visit, item));
-    match in_parts(visit, item) {
-        Some([paid, fee]) => facts.extend([
-            Fact::new("monto", say("Monto", "Amount"), Cell::text(paid)),
-            Fact::new("feeVes", say("Comisión", "Fee"), Cell::text(fee)),
-            Fact::new("amount", say("Sale de tu saldo", "Leaves your balance"), whole),
-        ]),
-        None => facts.push(Fact::new("amount", say("Sale de tu saldo", "Leaves your balance"), whole)),
+    if let Some([paid, fee]) = in_parts(visit, item) {
+        facts.push(Fact::new("monto", say("Monto", "Amount"), Cell::text(paid)));
+        facts.push(Fact::new("feeVes", say("Comisión", "Fee"), Cell::text(fee)));
     }
+    facts.push(Fact::new("amount", leaves(visit, item), Cell::text(amount(visit, item))));
     facts.extend(show::facts(visit.language, body, &["externalRef", "concepto"]));
     facts.push(Fact::new("path", say("Llamada", "Call"), {
         Cell::text(what(visit, str_of(item, "path"))).with_sub(str_of(item, "path"))
@@ -190,6 +186,18 @@ fn what<'p>(visit: &Here<'_>, path: &'p str) -> &'p str {
         _ => return path,
     };
     visit.say(spanish, english)
+}
+
+/// Whose money goes: what a payment given back takes from the seller and what from the account is not said here.
+fn leaves<'p>(visit: &Here<'_>, item: &Value) -> &'p str {
+    let path = str_of(item, "path");
+    if path.ends_with("/reverse") || path.ends_with("/refund") {
+        visit.say("Sale en total", "Leaves in all")
+    } else if item["body"]["fromMerchantBalance"] == true {
+        visit.say("Sale del saldo del vendedor", "Leaves the seller's balance")
+    } else {
+        visit.say("Sale de tu saldo", "Leaves your balance")
+    }
 }
 
 fn agent(item: &Value) -> String {

@@ -5,7 +5,7 @@ use crate::language::Language;
 use crate::pages::inside::{Refused, with_query};
 use crate::pages::show::{self, items, str_of};
 use crate::pages::view::{Block, Link, Page, Plot, Row, Table};
-use domain::values::time::{HOUR_MS, SECOND_MS};
+use domain::values::time::{DAY_MS, HOUR_MS, SECOND_MS};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -104,12 +104,11 @@ fn movements_table(language: Language, of: &Ledger, movements: &Value) -> Table 
 
 type Held = (BTreeMap<i64, i64>, bool);
 
-/// The walk ends where it has found all that the balance says is held: a page may have nothing but payouts, and what
-/// is held behind them.
+/// The walk ends with what is older than anything held: a movement is held for a day at most. A page may have nothing
+/// but payouts, and what is held behind them.
 async fn held(visit: &Here<'_>, balance: &Value) -> Result<Option<Held>, Refused> {
     let Some(first_ms) = show::instant_ms(str_of(balance, "nextReleaseAt")) else { return Ok(None) };
     let (mut hours, mut cursor) = (BTreeMap::new(), String::new());
-    let (all, mut sum) = (minor(str_of(balance, "heldVes")), 0_i64);
     // What was reversed is held no more; its reversal is newer, so it was met before.
     let mut reversed = BTreeSet::new();
     for _ in 0..PAGES_MAX {
@@ -126,12 +125,12 @@ async fn held(visit: &Here<'_>, balance: &Value) -> Result<Option<Held>, Refused
                 continue;
             };
             let Some(minor) = minor(str_of(item, "amountVes")) else { continue };
-            sum = sum.saturating_add(minor);
             let hour: &mut i64 = hours.entry(at - at.rem_euclid(HOUR_MS)).or_default();
             *hour = hour.saturating_add(minor);
         }
+        let oldest = items(&movements).last().and_then(|item| show::instant_ms(str_of(item, "createdAt")));
         match movements["nextCursor"].as_str() {
-            Some(next) if Some(sum) != all => cursor = next.to_owned(),
+            Some(next) if oldest.is_some_and(|at| at >= first_ms - DAY_MS) => cursor = next.to_owned(),
             _ => return Ok(Some((hours, true))),
         }
     }

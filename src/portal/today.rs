@@ -26,6 +26,8 @@ const DAYS: i32 = 30;
 const FAILED_DAYS: i32 = 7;
 /// A bank answers within seconds, and a payer types the code within minutes.
 const SILENT_MS: i64 = 15 * MINUTE_MS;
+/// As many as a page of the API has.
+const APPROVALS_MAX: usize = 100;
 
 /// A list whose length is told: its words, what is in it, since when, and its page.
 struct Waiting {
@@ -71,12 +73,12 @@ pub async fn blocks(visit: &Here<'_>, currencies: &[&'static str]) -> Result<Vec
         visit.say("Cobros sin respuesta hace más de 15 minutos", "Payments without an answer for 15 minutes");
     let dead = visit.say("Direcciones de webhook que no reciben", "Webhook addresses that receive nothing");
     let approvals = visit.say("Aprobaciones que esperan", "Approvals that wait");
-    for (label, count, to) in [
-        (approvals, approvals_waiting(visit).await?, "/portal/approvals"),
-        (silent, counts.silent, "/portal/payments?status=PENDING"),
-        (dead, counts.dead, "/portal/webhooks"),
+    for (label, count, most, to) in [
+        (approvals, approvals_waiting(visit).await?, APPROVALS_MAX, "/portal/approvals"),
+        (silent, counts.silent, COUNT_MAX, "/portal/payments?status=PENDING"),
+        (dead, counts.dead, COUNT_MAX, "/portal/webhooks"),
     ] {
-        let label = format!("{label}: {}", counted(visit.language, count));
+        let label = format!("{label}: {}", counted(visit.language, count, most));
         links.extend((count > 0).then(|| Link::new(label, to)));
     }
     let mut blocks = said(visit, links);
@@ -109,8 +111,11 @@ async fn approvals_waiting(visit: &Here<'_>) -> Result<usize, Refused> {
     if !may(visit, Scope::Keys) {
         return Ok(0);
     }
-    let found = visit.inside.get("/v1/approvals?status=awaiting_approval&limit=100").await?;
-    Ok(items(&found).len())
+    let limit = APPROVALS_MAX.to_string();
+    let asked = [("status", "awaiting_approval"), ("limit", limit.as_str())];
+    let found = visit.inside.get(&with_query("/v1/approvals", &asked)).await?;
+    // One more stands for those that are not counted.
+    Ok(items(&found).len() + usize::from(found["nextCursor"].is_string()))
 }
 
 fn from(today: Date, days: i32) -> Timestamp {
@@ -190,9 +195,10 @@ fn count(
     Ok(Counts { waiting, methods, silent: 0, dead: 0 })
 }
 
-fn counted(language: Language, count: usize) -> String {
-    let more = if count > COUNT_MAX { "+" } else { "" };
-    format!("{}{more}", language.figure(&count.min(COUNT_MAX).to_string()))
+/// More than are counted are shown as more.
+fn counted(language: Language, count: usize, most: usize) -> String {
+    let more = if count > most { "+" } else { "" };
+    format!("{}{more}", language.figure(&count.min(most).to_string()))
 }
 
 fn waits(visit: &Here<'_>, waiting: &[Waiting], counts: &[usize]) -> Vec<Link> {
@@ -200,7 +206,7 @@ fn waits(visit: &Here<'_>, waiting: &[Waiting], counts: &[usize]) -> Vec<Link> {
     let link = |(each, count): (&Waiting, &usize)| {
         let [spanish, english] = each.words;
         Link::new(
-            format!("{}: {}", visit.say(spanish, english), counted(visit.language, *count)),
+            format!("{}: {}", visit.say(spanish, english), counted(visit.language, *count, COUNT_MAX)),
             &*each.page,
         )
     };
@@ -268,7 +274,7 @@ fn by_method(visit: &Here<'_>, today: Date, methods: &BTreeMap<&'static str, [[u
             for (count, (from, to)) in counts.iter().zip(&spans) {
                 let (from, to) = (from.to_string(), to.to_string());
                 let asked = [("method", *method), ("status", status), ("from", &from), ("to", &to)];
-                let cell = Cell::figure(counted(visit.language, *count));
+                let cell = Cell::figure(counted(visit.language, *count, COUNT_MAX));
                 let to = with_query("/portal/payments", &asked);
                 cells.push(if *count > 0 { cell.to(to) } else { cell });
             }

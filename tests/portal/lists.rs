@@ -545,6 +545,17 @@ fn a_file_for_people_has_their_words_days_and_decimals() {
         let name = answer.header("content-disposition").expect("a name");
         assert!(name.ends_with(&format!("-{named}.csv\"")), "{name}");
     }
+    // The form sends every box that is checked: with the list's own, nothing was chosen.
+    let page = visitor.get("/portal/payments").text().to_owned();
+    let boxes = page.split("name=\"cols\"").skip(1).map(|rest| rest.split('>').next().unwrap_or_default());
+    let checked = boxes.filter(|part| part.contains("checked")).map(|part| {
+        let value = part.split("value=\"").nth(1).and_then(|rest| rest.split('"').next());
+        format!("&cols={}", value.unwrap_or_else(|| panic!("{part}")))
+    });
+    let checked: String = checked.collect();
+    assert!(checked.contains("&cols=status"), "{checked}");
+    let filtered = visitor.get(&format!("{query}&separator=semicolon{checked}"));
+    assert_eq!(filtered.text().lines().next(), Some(heads));
     // The columns that are chosen, and no others.
     let chosen = visitor.get(&format!("{query}&cols=vesAmount&cols=status"));
     assert_eq!(chosen.text().lines().collect::<Vec<_>>(), ["Estado,Monto (Bs)", "Cobrado,2000.00"]);

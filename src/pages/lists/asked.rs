@@ -80,8 +80,9 @@ impl Asked {
         with_query("?", &filters).trim_start_matches(['?', '&']).to_owned()
     }
 
-    pub fn names_columns(&self) -> bool {
-        !self.columns.is_empty()
+    /// Whether others are asked for than the list's own, which its form sends too.
+    pub fn names_columns(&self, described: &Described) -> bool {
+        !self.columns.is_empty() && self.columns(described) != described.own_columns()
     }
 
     pub fn filters_by_status(&self) -> bool {
@@ -111,8 +112,7 @@ impl Asked {
         if !chosen.is_empty() {
             return chosen;
         }
-        let is_there = |name: &&&str| described.columns.iter().any(|known| known == **name);
-        described.resource.columns.iter().filter(is_there).copied().collect()
+        described.own_columns()
     }
 }
 

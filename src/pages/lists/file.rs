@@ -76,7 +76,7 @@ pub async fn answer<W>(
         "semicolon" => Separator::Semicolon,
         _ => Separator::Comma,
     };
-    let names = if asked.names_columns() { asked.columns(described) } else { COLUMNS.to_vec() };
+    let names = if asked.names_columns(described) { asked.columns(described) } else { COLUMNS.to_vec() };
     let place = |name: &str| described.columns.iter().position(|known| known == name);
     let columns: Vec<_> =
         names.into_iter().filter_map(|name| Some((place(name)?, name.to_owned()))).collect();
