@@ -186,6 +186,8 @@ async fn stand_by(
     notify::ready();
     let Some(promoted) = signals.unless_stopped(promoted).await else {
         node.leave().await;
+        // It may have taken the log just now.
+        node.release().await;
         return Ok(None);
     };
     // Without a sender the process is about to start anew.

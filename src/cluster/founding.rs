@@ -92,28 +92,27 @@ pub fn forget(config: &Config, node: &str) -> Result<(), ClusterError> {
     let etcd: Arc<dyn Quorum> = Arc::new(etcd);
     let following = Following::new(Arc::clone(&etcd), keys.clone(), &config.cluster.node);
     let seen = following.glance()?;
-    let members = members(&seen);
-    let nodes: Vec<&str> = members.iter().map(|member| member.node.as_str()).collect();
+    let prefix = keys.nodes().0;
+    let name = |key: &[u8]| String::from_utf8_lossy(key.strip_prefix(&*prefix).unwrap_or(key)).into_owned();
+    let nodes: Vec<String> = seen.nodes.iter().map(|(key, _)| name(key)).collect();
     let nodes = match nodes.is_empty() {
         true => String::new(),
         false => format!(" (its nodes are {})", nodes.join(", ")),
     };
-    let Some(member) = members.iter().find(|member| member.node == node) else {
+    let key = keys.node(node);
+    // Whatever it said: the words of a later program may not be readable.
+    let Some((_, words)) = seen.nodes.iter().find(|(of, _)| *of == key) else {
         return refused(format!("there is no node called {node} in this cluster{nodes}"));
     };
+    let member = members(&seen).into_iter().find(|member| member.node == node);
     // One that died as the leader, with nobody to take over, may be gone for good.
-    if seen.epoch.node == node && member.is_present(now_ms()) {
+    if seen.epoch.node == node && member.is_some_and(|member| member.is_present(now_ms())) {
         return refused(format!("{node} leads this cluster now{nodes}: hand over first"));
     }
     // One that is alive says so meanwhile, and keeps its place.
-    if member.is_present(now_ms()) {
-        etcd.rest(SPEAKS);
-    }
-    let key = keys.node(node);
-    let words =
-        seen.nodes.iter().find(|(of, _)| *of == key).map(|(_, words)| words.clone()).unwrap_or_default();
+    etcd.rest(SPEAKS);
     let forgetting = Transaction {
-        compare: vec![Compare::Is(key.clone(), words)],
+        compare: vec![Compare::Is(key.clone(), words.clone())],
         then: vec![Change::Delete(key.clone())],
         otherwise: vec![Read::Key(key)],
     };
@@ -137,7 +136,8 @@ fn open(config: &Config) -> Result<(String, Tip, Option<u8>), ClusterError> {
     let log = Log::<ReportTo>::open(Box::new(store), LogConfig::default())?;
     let reader = log.reader();
     let tip = reader.tip();
-    // What the nodes had agreed on to write: some of them may not read more.
+    // What the nodes had agreed on to write: some of them may not read more. In the middle of an upgrade the last
+    // record may be an earlier version's, and the leader raises it again.
     let last =
         reader.record(tip.seq).map_err(Failed::from)?.and_then(|record| record.payload.first().copied());
     log.close();

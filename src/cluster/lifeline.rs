@@ -13,7 +13,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use wal::cluster::{Seen, Silence};
 
 pub const PATH: &str = "/peer/lifeline";
@@ -23,8 +23,8 @@ pub const TARGET: &str = "peer lifeline";
 const SAY_EVERY: Duration = Duration::from_secs(1);
 const ASK: Duration = Duration::from_secs(2);
 const AGAIN: Duration = Duration::from_millis(200);
-/// Attempts in a row after which somebody is told, once.
-const FAILURES: u32 = 25;
+/// Without a connection for so long somebody is told, once.
+const UNREACHED: Duration = Duration::from_secs(5);
 /// A leader that lives is heard of within this, again and again.
 const DOUBT: Duration = Duration::from_millis(250);
 /// A dead leader's last words may arrive after the end of its connections: a batch, and a sign of life. Whoever is
@@ -80,7 +80,7 @@ pub(super) fn hold(shared: Arc<Shared>, client: Client, key: PeerKey) -> io::Res
 
 async fn hold_on(shared: &Shared, client: &Client, key: &PeerKey) {
     let mut views = shared.views.subscribe();
-    let mut failures = 0;
+    let (mut lost_at, mut is_told) = (None, false);
     loop {
         let led = views.wait_for(|view| view.leader_member().is_some_and(|leader| leader.node != view.node));
         let Ok(view) = led.await.map(|view| Arc::clone(&view)) else { return };
@@ -93,19 +93,18 @@ async fn hold_on(shared: &Shared, client: &Client, key: &PeerKey) {
         tokio::select! {
             ended = held => match ended {
                 Some(()) => {
-                    failures = 0;
+                    (lost_at, is_told) = (None, false);
                     shared.doubt(view.epoch);
                 }
-                None => {
-                    failures += 1;
-                    if failures == FAILURES {
-                        let peer = &leader.peer_advertise;
-                        tracing::warn!(peer, failures, "no connection to the leader: only its silence shows its death");
-                    }
+                None if !is_told && lost_at.get_or_insert_with(Instant::now).elapsed() >= UNREACHED => {
+                    is_told = true;
+                    let peer = &leader.peer_advertise;
+                    tracing::warn!(peer, "no connection to the leader: only its silence shows its death");
                 }
+                None => {}
             },
             // Another leads.
-            _ = views.wait_for(|now| now.epoch != view.epoch) => failures = 0,
+            _ = views.wait_for(|now| now.epoch != view.epoch) => (lost_at, is_told) = (None, false),
         }
         tokio::time::sleep(AGAIN).await;
     }

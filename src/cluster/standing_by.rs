@@ -35,7 +35,7 @@ const GATHER: Duration = Duration::from_millis(10);
 const NOTE_EVERY: Duration = Duration::from_millis(250);
 const COPYING: &str = "what follows this log is no longer in etcd: taking another node's copy";
 const NOT_FOUNDED: &str = "etcd holds no cluster: its data was lost";
-const OUTDATED: &str = "the log has records of a later version: upgrade this node";
+const OUTDATED: &str = "the cluster writes a later version: upgrade this node";
 /// `EX_SOFTWARE`: the local log failed.
 const EXIT_FATAL: i32 = 70;
 /// Another start may find what this one did not.

@@ -31,11 +31,14 @@ pub(super) fn step_down(shared: &Arc<Shared>, why: &str) {
     if BEGUN.swap(true, Ordering::AcqRel) {
         return;
     }
-    tracing::warn!(why, "this node leads no more: it starts anew and stands by");
     shared.see(|view| {
         view.leader = None;
         view.waits_for = "there is no leader";
     });
+    if STOPS.load(Ordering::Acquire) {
+        return;
+    }
+    tracing::warn!(why, "this node leads no more: it starts anew and stands by");
     let shared = Arc::clone(shared);
     std::thread::spawn(move || {
         let began = Instant::now();

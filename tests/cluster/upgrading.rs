@@ -161,6 +161,13 @@ fn the_stored_version_is_what_every_known_node_reads() {
     let written = versions(&machines, 0, 0);
     assert!(written.iter().all(|version| *version == BEFORE), "{written:?}");
 
+    // One whose words nobody here can read goes too, and is named meanwhile.
+    words.write("/pasarela/main/nodes/n8", "of a later program");
+    let refused = machines.command(1, &["cluster", "forget", "n7"]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(1) && said.contains("n2, n8, n9"), "{said}");
+    let forgotten = machines.command(1, &["cluster", "forget", "n8"]);
+    assert!(forgotten.status.success(), "{}", String::from_utf8_lossy(&forgotten.stderr));
     // The last that reads less is gone for good.
     let forgotten = machines.command(1, &["cluster", "forget", "n9"]);
     assert!(forgotten.status.success(), "{}", String::from_utf8_lossy(&forgotten.stderr));
@@ -193,6 +200,7 @@ fn an_earlier_program_is_refused_untouched_and_leads_nobody() {
     assert_eq!(refused.status.code(), Some(2), "{said}");
     assert!(said.lines().count() == 1 && said.contains("upgrade this node"), "{said}");
     assert!(said.contains(&format!("version {}", NEWEST + 1)), "{said}");
+    assert!(!said.contains("was seen") && !said.contains("in use"), "{said}");
     assert_eq!(files(&machines.data(away)), before, "a refused start changes nothing");
     std::fs::rename(machines.data(away), machines.path("kept")).expect("it moves");
     let refused = machines.command(away, &["cluster", "join", "--from", &machines.peer(leader)]);

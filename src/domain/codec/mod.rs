@@ -20,8 +20,8 @@ pub(crate) mod goldens;
 #[cfg(test)]
 pub(crate) mod tests;
 
-/// The versions of the format that are read, oldest first. The last is written. Those before 7 were never in a
-/// release.
+/// The versions of the format that are read, oldest first; [`WRITTEN`] says which is written. Those before 7 were
+/// never in a release.
 pub const READABLE: [u8; 2] = [7, 8];
 
 pub const NEWEST: u8 = READABLE[READABLE.len() - 1];

@@ -129,7 +129,10 @@ impl Leader {
             token: Epoch::APPOINTED.to_owned(),
         };
         let standing = self.change(vec![Change::Put(self.keys.epoch(), next.value())])?;
-        let _ = self.lost.set(format!("the log was handed to {node}"));
+        let _ = self.lost.set(match node {
+            Epoch::ANYBODY => "the log was let go".to_owned(),
+            node => format!("the log was handed to {node}"),
+        });
         Ok(standing)
     }
 
