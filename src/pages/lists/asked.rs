@@ -82,7 +82,8 @@ impl Asked {
 
     /// Whether others are asked for than the list's own, which its form sends too.
     pub fn names_columns(&self, described: &Described) -> bool {
-        !self.columns.is_empty() && self.columns(described) != described.own_columns()
+        let (asked, own) = (self.columns(described), described.own_columns());
+        asked.len() != own.len() || asked.iter().any(|name| !own.contains(name))
     }
 
     pub fn filters_by_status(&self) -> bool {
