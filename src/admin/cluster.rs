@@ -5,9 +5,9 @@ use super::call::{Call, CallResult, Done, Handler, run};
 use crate::cluster::{Cluster, front};
 use crate::gateway::ask;
 use api::endpoint::chapter;
-use api::fields::{Fields, Invalid, body, kind, only};
+use api::fields::{Fields, Invalid, Kind as _, body, kind, read};
 use api::openapi::operation::Fills;
-use api::openapi::{schema, values};
+use api::openapi::{kinds, schema, values};
 use api::problem::Problem;
 use api::value::Value;
 use api::writer::Object;
@@ -18,7 +18,7 @@ fn node(call: &Call) -> Result<Cluster, Problem> {
     call.services.cluster.clone().ok_or_else(Problem::not_found)
 }
 
-fn read_leader(fields: Fields<'_>) -> Result<String, Invalid> {
+fn read_leader(mut fields: Fields<'_>) -> Result<String, Invalid> {
     let node = kind(
         |value: Value<'_>| {
             let name = |text: &str| is_node_name(text).then(|| text.to_owned());
@@ -26,13 +26,18 @@ fn read_leader(fields: Fields<'_>) -> Result<String, Invalid> {
         },
         || schema::text().pattern("^[A-Za-z0-9._-]{1,63}$").about("The node."),
     );
-    only(fields, "to", node)
+    Ok(read!(fields {
+        required to = "to", node;
+        optional _ = "partition", kinds::integer(0..=0).about("The log, of which there is one.");
+    } => to))
 }
 
 chapter! { "Server", "", {
         "NewLeader" = body(read_leader);
         "ClusterView" = front::view_schema();
         "ClusterNode" = front::member_schema();
+        "ClusterPartition" = front::partition_schema();
+        "PartitionNode" = front::place_schema();
     }
     READ = run!(read), "How the machines of a cluster are" => {
         command "cluster get", "Show the nodes, as `pasarela cluster status --json` does", "";

@@ -60,6 +60,9 @@ pub enum Wal {
         /// temporary files]
         #[arg(long, value_name = "DIR")]
         scratch: Option<PathBuf>,
+        /// The log of a cluster to prove, of which there is one
+        #[arg(long, value_name = "P", value_parser = clap::value_parser!(u8).range(0..=0))]
+        partition: Option<u8>,
         /// One JSON object instead of a line
         #[arg(long)]
         json: bool,
@@ -122,7 +125,7 @@ impl Wal {
             Wal::Sql(command) => command.run()?,
             Wal::Export(command) => command.run()?,
             Wal::Import(command) => command.run()?,
-            Wal::Verify { settings, scratch, json: as_json } => {
+            Wal::Verify { settings, scratch, partition: _, json: as_json } => {
                 let began = Instant::now();
                 let verified =
                     open(&settings).and_then(|(_, reader)| Ok(proved(&reader, scratch.as_deref())?));
@@ -236,6 +239,7 @@ fn info(reader: &Reader, as_json: bool) -> Result<(), Failure> {
             "firstSeq": reader.last_seq().min(1), "lastSeq": reader.last_seq(), "records": records, "bytes": bytes,
             "snapshots": snapshots, "snapshotTenants": tenants, "snapshotSeq": reader.floor(),
             "formatVersion": wal::RECORD_VERSION, "headHash": head,
+            "partitions": [{ "partition": 0, "lastSeq": reader.last_seq(), "headHash": head }],
         });
         println!("{info}");
         return Ok(());

@@ -181,6 +181,36 @@ shown! {
             "The version of the stored format that records are written in. It is raised by itself once every node reads \
              a later one.");
         list "nodes" = view.members.iter().map(|member| show_member(view, member)), list(named("ClusterNode"));
+        list "partitions" = [show_partition(view)], list(named("ClusterPartition")).about(
+            "The logs of the cluster, of which there is one: what is above is of partition 0.");
+    }
+}
+
+shown! {
+    pub fn show_partition(view: &View), partition_schema, 384 {
+        number "partition" = 0, count();
+        maybe plain "leader" = view.leader.as_ref(), text();
+        number "epoch" = view.epoch, count();
+        number "walSeq" = view.wal_seq, count();
+        number "agreedSeq" = view.agreed_seq, count();
+        number "windowBytes" = view.window_bytes, count();
+        list "nodes" = view.members.iter().map(|member| show_place(view, member)), list(named("PartitionNode"));
+    }
+}
+
+shown! {
+    pub fn show_place(view: &View, member: &Member), place_schema, 128 {
+        plain "node" = &member.node, text();
+        plain "role" = member.role.name(), one_of(["leader", "standby"]);
+        number "walSeq" = member.wal_seq, count();
+        number "behind" = behind(view, member), count();
+    }
+}
+
+fn behind(view: &View, member: &Member) -> u64 {
+    match view.leader.as_ref() == Some(&member.node) {
+        true => 0,
+        false => view.agreed_seq.saturating_sub(member.wal_seq),
     }
 }
 
@@ -189,10 +219,7 @@ shown! {
         plain "node" = &member.node, text();
         plain "role" = member.role.name(), one_of(["leader", "standby"]);
         number "walSeq" = member.wal_seq, count();
-        number "behind" = match view.leader.as_ref() == Some(&member.node) {
-            true => 0,
-            false => view.agreed_seq.saturating_sub(member.wal_seq),
-        }, count().about("Records that were agreed on and are not synced there.");
+        number "behind" = behind(view, member), count().about("Records that were agreed on and are not synced there.");
         plain "seenAt" = Timestamp::from_unix_ms(member.seen_at_ms),
             instant().about("When it last said so, by its own clock.");
         text "version" = &member.version, text();

@@ -101,6 +101,18 @@ fn a_cluster_is_founded_joined_and_answers_on_every_node() {
     machines.until(|machines| show(machines)["nodes"].as_array().map(Vec::len) == Some(3));
     let shown = show(&machines);
     assert_eq!((&shown["node"], &shown["leader"]), (&json!("n2"), &json!("n0")));
+    for node in 0..3 {
+        let shown = ok(machines.operator(node, "GET", "/admin/cluster", None));
+        let [one] = shown["partitions"].as_array().map(Vec::as_slice).expect("partitions") else {
+            panic!("{shown}")
+        };
+        for name in ["leader", "epoch", "agreedSeq", "windowBytes"] {
+            assert_eq!(one[name], shown[name], "{name}");
+        }
+        let places = shown["nodes"].as_array().expect("nodes").iter().map(|node| &node["node"]);
+        let of_one = one["nodes"].as_array().expect("nodes").iter().map(|node| &node["node"]);
+        assert!(one["partition"] == 0 && places.eq(of_one), "{shown}");
+    }
     let named = "host: localhost\r\nx-api-key: pk_test_demo\r\nx-request-id: before-the-switch\r\n";
     let read = machines::exchange_as(machines.ports()[1], "GET", "/v1/balance", None, named);
     assert_eq!(read.map(|(status, _, _)| status), Some(200));
@@ -108,7 +120,8 @@ fn a_cluster_is_founded_joined_and_answers_on_every_node() {
     let call = |body: Value| machines.operator(1, "POST", "/admin/cluster/hand-over", Some(&body));
     assert_eq!(call(json!({ "to": "nobody" })).map(|(status, _)| status), Some(400));
     assert_eq!(call(json!({ "too": "n1" })).map(|(status, _)| status), Some(400));
-    let done = ok(call(json!({ "to": "n2" })));
+    assert_eq!(call(json!({ "to": "n2", "partition": 1 })).map(|(status, _)| status), Some(400));
+    let done = ok(call(json!({ "to": "n2", "partition": 0 })));
     assert_eq!(done["leader"], "n2");
     let began = Instant::now();
     insist(&machines, "after-the-switch");
@@ -121,6 +134,16 @@ fn a_cluster_is_founded_joined_and_answers_on_every_node() {
     assert_eq!(joined.status.code(), Some(1), "a directory with something in it");
     machines.stop_all();
     machines.tips_are_equal();
+    let info = machines.command(1, &["wal", "info", "--json"]).stdout;
+    let info: Value = serde_json::from_slice(&info).expect("JSON");
+    let one = json!([{ "partition": 0, "lastSeq": info["lastSeq"], "headHash": info["headHash"] }]);
+    assert_eq!(info["partitions"], one);
+    assert!(machines.command(1, &["wal", "verify", "--partition", "0"]).status.success());
+    assert_eq!(machines.command(1, &["wal", "verify", "--partition", "1"]).status.code(), Some(2));
+    machines.configure(1, "partitions = 2");
+    let refused = machines.command(1, &["serve"]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(2) && said.contains("cluster.partitions"), "{said}");
 }
 
 #[test]
