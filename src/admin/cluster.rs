@@ -28,7 +28,7 @@ fn read_leader(mut fields: Fields<'_>) -> Result<String, Invalid> {
     );
     Ok(read!(fields {
         required to = "to", node;
-        optional _ = "partition", kinds::integer(0..=0).about("The log, of which there is one.");
+        optional _partition = "partition", kinds::integer(0..=0).about("The log, of which there is one.");
     } => to))
 }
 
