@@ -151,6 +151,17 @@ fn help_lists_the_commands() {
     for option in ["--config", "--data-dir", "--take-over"] {
         assert!(said.contains(option), "{said}");
     }
+    for command in ["trigger", "listen"] {
+        let output = pasarela(&[command, "--help"]).output().expect("it runs");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        for variable in ["PASARELA_URL", "PASARELA_KEY"] {
+            assert!(said.contains(variable), "{said}");
+        }
+    }
+    let mut command = pasarela(&["trigger", "payment.completed"]);
+    command.envs([("PASARELA_URL", "http://127.0.0.1:9"), ("PASARELA_KEY", "pk_test_x")]);
+    let said = stderr(&command.output().expect("it runs"));
+    assert!(said.contains("nothing answers at http://127.0.0.1:9"), "{said}");
     let output = pasarela(&["admin", "tenant", "--help"]).output().expect("it runs");
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(

@@ -212,7 +212,7 @@ pub struct Api {
     #[command(flatten)]
     settings: Settings,
     /// Address of the API [default: that of server.listen]
-    #[arg(long, value_name = "URL", value_parser = web_address)]
+    #[arg(long, env = "PASARELA_URL", value_name = "URL", value_parser = web_address)]
     server: Option<String>,
     /// The account's key: a test key, where something is made to happen
     #[arg(long, env = "PASARELA_KEY", hide_env_values = true, value_name = "KEY")]
