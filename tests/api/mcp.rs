@@ -432,6 +432,9 @@ fn resources_and_prompts_are_there() {
     assert!(
         read(&template.replace("{error}", "insufficient_balance")).starts_with("# insufficient_balance\n")
     );
+    let of_bank = read(&template.replace("{error}", "AM04"));
+    assert!(of_bank.starts_with("# AM04\n\n- Meaning: insufficient funds."), "{of_bank}");
+    assert!(!read("pasarela://docs/en/quick-start").contains("127.0.0.1:8080"), "another server's address");
     let nothing =
         json!({ "jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": { "uri": "pasarela://x" } });
     assert!(api.post("/mcp", &nothing).json()["error"]["code"].is_number());
