@@ -4,7 +4,7 @@ use super::directory::Belongs;
 use super::etcd::{Etcd, EtcdError};
 use super::view::{Member, Role, View, now_ms};
 use super::{Settings, Shared, renewal};
-use crate::config::Config;
+use crate::config::{Config, advertised};
 use crate::operators::Operators;
 use crate::recovery::directory::{self, LOG_DIRECTORY};
 use crate::recovery::restored_copy::RestoredCopy;
@@ -148,9 +148,7 @@ pub(super) fn prepare(
     let fingerprint = directory::fingerprint(&directory::mark_key(data)?);
     let quorum: Arc<dyn Quorum> = Arc::new(Etcd::new(cluster)?);
     let following = Following::new(Arc::clone(&quorum), Keys::new(&cluster.partition), &cluster.node);
-    let scheme = if config.server.tls.is_some() { "https" } else { "http" };
-    let address =
-        |given: &Option<String>, listen| given.clone().unwrap_or_else(|| format!("{scheme}://{listen}"));
+    let has_tls = config.server.tls.is_some();
     let me = Member {
         node: cluster.node.clone(),
         id: belongs.id,
@@ -160,8 +158,8 @@ pub(super) fn prepare(
         seen_at_ms: 0,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         format: codec::NEWEST,
-        advertise: address(&cluster.advertise, config.server.listen),
-        peer_advertise: address(&cluster.peer_advertise, cluster.peer_listen),
+        advertise: advertised(&cluster.advertise, config.server.listen, has_tls),
+        peer_advertise: advertised(&cluster.peer_advertise, cluster.peer_listen, has_tls),
         diverged: false,
         held_up: None,
     };
@@ -169,7 +167,7 @@ pub(super) fn prepare(
         partition: cluster.partition.clone(),
         node: cluster.node.clone(),
         stored_version: codec::BEFORE,
-        waits_for: "catching up with the agreed log",
+        waits_for: "catching up with the agreed log".into(),
         ..View::default()
     };
     let settings = Settings {
@@ -179,11 +177,13 @@ pub(super) fn prepare(
         failover: cluster.failover(),
         window_bytes_max: cluster.window_bytes_max,
         data: data.clone(),
+        partition: config.partition,
     };
     let shared = Shared {
         settings,
         following,
         views: watch::Sender::new(Arc::new(view)),
+        routes: Default::default(),
         barrier: Default::default(),
         operators,
         leader: Default::default(),

@@ -3,6 +3,7 @@
 use super::admission::{ClusterError, NOT_MEMBER, SPEAKS, members, must_be_active, until_answered};
 use super::directory::{Belongs, random_name};
 use super::etcd::Etcd;
+use super::partitions;
 use super::view::now_ms;
 use crate::config::Config;
 use crate::recovery::directory::{self, CLUSTER_FILE, LOG_DIRECTORY};
@@ -40,10 +41,15 @@ pub fn init(config: &Config) -> Result<Done, ClusterError> {
     fs::create_dir_all(data).map_err(at(data))?;
     let (fingerprint, tip, _) = open(config)?;
     let cluster = random_name()?;
+    for partition in others(config) {
+        partitions::prepare(config, &partition, &cluster)?;
+        open(&partition)?;
+    }
     // Written down before etcd has it: after a death in between `reseed` goes on.
     Belongs::new(&cluster, &config.cluster.partition)?.write(data)?;
     let founding = Founded { fingerprint, id: cluster.clone(), stores: Some(codec::NEWEST) };
-    let made = insist(&etcd, &keys, &founding, &config.cluster.node, tip);
+    let made = found_others(config, &etcd, &founding)
+        .and_then(|()| insist(&etcd, &keys, &founding, &config.cluster.node, tip));
     // Another was faster; where it is unknown, `reseed` or `init` finds out.
     if matches!(made, Err(ClusterError::Agreed(LookError::Exists))) {
         match left {
@@ -63,8 +69,37 @@ pub fn reseed(config: &Config) -> Result<Done, ClusterError> {
     };
     let (fingerprint, tip, stores) = open(config)?;
     let founding = Founded { fingerprint, id: belongs.cluster.clone(), stores };
+    found_others(config, &etcd, &founding)?;
     insist(&etcd, &keys, &founding, &config.cluster.node, tip)?;
     Ok(Done { cluster: belongs.cluster, tip })
+}
+
+fn others(config: &Config) -> impl Iterator<Item = Config> {
+    (1..config.cluster.partitions).map(|partition| config.of_partition(partition))
+}
+
+/// Before the first: what is begun and not there is known by that, and goes on.
+fn found_others(config: &Config, etcd: &Etcd, first: &Founded) -> Result<(), ClusterError> {
+    for partition in others(config) {
+        let data = partition.storage.path.as_path();
+        if !data.join(LOG_DIRECTORY).join("CURRENT").is_file() {
+            return Err(ClusterError::of(
+                data,
+                "the log of this partition is missing: bring its directory back",
+            ));
+        }
+        if Belongs::read(data)?.is_none_or(|belongs| belongs.cluster != first.id) {
+            return Err(ClusterError::of(
+                data,
+                "this directory is of another cluster than the one that it is in",
+            ));
+        }
+        let (_, tip, stores) = open(&partition)?;
+        let keys = Keys::new(&partition.cluster.partition);
+        let founding = Founded { stores: stores.or(first.stores), ..first.clone() };
+        insist(etcd, &keys, &founding, &partition.cluster.node, tip)?;
+    }
+    Ok(())
 }
 
 fn not_founded_yet(config: &Config) -> Result<(Etcd, Keys), ClusterError> {
@@ -82,8 +117,20 @@ pub fn peers(config: &Config) -> Result<Vec<String>, ClusterError> {
     Ok(members(&seen).into_iter().map(|member| member.peer_advertise).collect())
 }
 
-/// What the node has no longer counts, and nothing is kept in etcd for it.
+/// What the node has no longer counts, and nothing is kept in etcd for it. Of the first partition last: a call that was
+/// refused is made again.
 pub fn forget(config: &Config, node: &str) -> Result<(), ClusterError> {
+    for partition in others(config) {
+        let (etcd, keys) = self::etcd(&partition)?;
+        let seen = Following::new(Arc::new(etcd), keys.clone(), &config.cluster.node).glance()?;
+        if seen.nodes.iter().any(|(of, _)| *of == keys.node(node)) {
+            forget_in(&partition, node)?;
+        }
+    }
+    forget_in(config, node)
+}
+
+fn forget_in(config: &Config, node: &str) -> Result<(), ClusterError> {
     let refused = |why: String| Err(ClusterError::Refused(format!("{why}; nothing was done")));
     let (etcd, keys) = etcd(config)?;
     if founded_in_time(&etcd, &keys)?.is_none() {
@@ -127,7 +174,7 @@ pub fn forget(config: &Config, node: &str) -> Result<(), ClusterError> {
 
 /// With the version of the last record, if it is a later one than the first release's. A running server has the log
 /// open.
-fn open(config: &Config) -> Result<(String, Tip, Option<u8>), ClusterError> {
+pub(super) fn open(config: &Config) -> Result<(String, Tip, Option<u8>), ClusterError> {
     let data = &config.storage.path;
     let key = directory::mark_key(data)?;
     // Nodes that join bring it along.

@@ -4,7 +4,7 @@ use super::Secret;
 use super::error::ValueError;
 use super::keys::{Keys, settings};
 use super::values::{address, path, text_if, url};
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ settings! {
         etcd: Vec<String> = list(Vec::new(), endpoint),
         partition: String = parsed("main".to_owned(), name),
         partitions: u64 = integer(1, 1..=64),
+        partitions_preview: bool = boolean(false),
         node: String = parsed(host_name(), name),
         advertise: Option<String> = optional(url),
         peer_listen: SocketAddr = parsed(SocketAddr::from(([127, 0, 0, 1], 9091)), address),
@@ -27,8 +28,8 @@ settings! {
         password_file: Option<PathBuf> = optional(path),
     } refused where {
         // Written down in docs/decisions/0199.
-        |cluster| cluster.partitions > 1
-            => "partitions", "is 1 in this version, whose clusters have one log: leave it out";
+        |cluster| cluster.partitions > 1 && !cluster.partitions_preview
+            => "partitions", "is 1 in this version: more are a preview, which cluster.partitions_preview = true allows";
         |cluster| cluster.is_on() && cluster.peer_listen.ip().is_unspecified() && cluster.peer_advertise.is_none()
             => "peer_advertise", "is required where cluster.peer_listen is a wildcard";
         |cluster| cluster.is_on() && cluster.cert_file.is_some() != cluster.key_file.is_some()
@@ -52,6 +53,29 @@ impl Cluster {
         urls.into_iter().flatten().filter_map(host)
     }
 
+    /// After the system has chosen a port.
+    pub fn listens_to_peers_at(&mut self, address: SocketAddr) {
+        self.peer_listen = address;
+        let Some(mut url) = self.peer_advertise.as_deref().and_then(|url| url::Url::parse(url).ok()) else {
+            return;
+        };
+        if url.set_port(Some(address.port())).is_ok() {
+            self.peer_advertise = Some(url.as_str().trim_end_matches('/').to_owned());
+        }
+    }
+
+    /// For the front of this process, which is on the same machine: over TLS by the name that the certificate has.
+    pub fn peer_address(&self, has_tls: bool) -> String {
+        let mut near = self.peer_listen;
+        match near.ip() {
+            _ if has_tls => return advertised(&self.peer_advertise, near, true),
+            IpAddr::V4(ip) if ip.is_unspecified() => near.set_ip(Ipv4Addr::LOCALHOST.into()),
+            IpAddr::V6(ip) if ip.is_unspecified() => near.set_ip(Ipv6Addr::LOCALHOST.into()),
+            _ => {}
+        }
+        format!("http://{near}")
+    }
+
     pub fn failover(&self) -> Duration {
         Duration::from_millis(self.failover_ms)
     }
@@ -60,6 +84,12 @@ impl Cluster {
         let Some(file) = &self.password_file else { return Ok(None) };
         Ok(Some(Secret::new(std::fs::read_to_string(file)?.trim_end().to_owned())))
     }
+}
+
+/// The address of a listener for others, if the configuration names none.
+pub fn advertised(given: &Option<String>, listen: SocketAddr, has_tls: bool) -> String {
+    let scheme = if has_tls { "https" } else { "http" };
+    given.clone().unwrap_or_else(|| format!("{scheme}://{listen}"))
 }
 
 fn endpoint(text: &str) -> Result<String, ValueError> {
