@@ -103,6 +103,8 @@ struct Settings {
     /// Of the directory.
     cluster: String,
     fingerprint: String,
+    /// That the configuration claims.
+    partitions: Option<u8>,
     failover: Duration,
     window_bytes_max: u64,
     data: PathBuf,

@@ -1,6 +1,8 @@
 //! The commands `cluster init`, `reseed` and `forget`, at work.
 
-use super::admission::{ClusterError, NOT_MEMBER, SPEAKS, members, must_be_active, until_answered};
+use super::admission::{
+    ClusterError, NOT_MEMBER, SPEAKS, members, must_be_active, must_serve, until_answered,
+};
 use super::directory::{Belongs, random_name};
 use super::etcd::Etcd;
 use super::view::now_ms;
@@ -13,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use wal::cluster::{
     Change, Compare, Following, Founded, Keys, LookError, Quorum, Read, Transaction, TransactionOutcome,
-    found, founded,
+    found, founded, partitions,
 };
 use wal::{Config as LogConfig, Log, ReportTo, RocksStore, Tip};
 
@@ -43,7 +45,7 @@ pub fn init(config: &Config) -> Result<Done, ClusterError> {
     // Written down before etcd has it: after a death in between `reseed` goes on.
     Belongs::new(&cluster, &config.cluster.partition)?.write(data)?;
     let founding = Founded { fingerprint, id: cluster.clone(), stores: Some(codec::NEWEST) };
-    let made = insist(&etcd, &keys, &founding, &config.cluster.node, tip);
+    let made = insist(&etcd, &keys, &founding, config, tip);
     // Another was faster; where it is unknown, `reseed` or `init` finds out.
     if matches!(made, Err(ClusterError::Agreed(LookError::Exists))) {
         match left {
@@ -63,17 +65,36 @@ pub fn reseed(config: &Config) -> Result<Done, ClusterError> {
     };
     let (fingerprint, tip, stores) = open(config)?;
     let founding = Founded { fingerprint, id: belongs.cluster.clone(), stores };
-    insist(&etcd, &keys, &founding, &config.cluster.node, tip)?;
+    insist(&etcd, &keys, &founding, config, tip)?;
     Ok(Done { cluster: belongs.cluster, tip })
 }
 
 fn not_founded_yet(config: &Config) -> Result<(Etcd, Keys), ClusterError> {
+    must_serve(founded_with(config))?;
     let (etcd, keys) = etcd(config)?;
     must_be_active(&config.storage.path)?;
     match founded_in_time(&etcd, &keys)? {
         None => Ok((etcd, keys)),
         Some(_) => Err(LookError::Exists.into()),
     }
+}
+
+fn founded_with(config: &Config) -> u8 {
+    config.cluster.partitions.unwrap_or(1)
+}
+
+/// The number that there is already changes nothing.
+pub fn grow(config: &Config, to: u8) -> Result<(), ClusterError> {
+    let (etcd, keys) = etcd(config)?;
+    if founded_in_time(&etcd, &keys)?.is_none() {
+        return Err(LookError::NotFounded.into());
+    }
+    let has = partitions_in_time(&etcd, &keys)?;
+    if to < has {
+        let why = format!("the cluster has {has}, and never fewer than before: {to} is refused");
+        return Err(ClusterError::Partitions(why));
+    }
+    must_serve(to)
 }
 
 pub fn peers(config: &Config) -> Result<Vec<String>, ClusterError> {
@@ -155,7 +176,18 @@ pub(super) fn founded_in_time(etcd: &Etcd, keys: &Keys) -> Result<Option<Founded
     until_answered(etcd, PATIENCE, || Ok(founded(etcd, keys)?))
 }
 
-fn insist(etcd: &Etcd, keys: &Keys, founding: &Founded, node: &str, tip: Tip) -> Result<(), ClusterError> {
+pub(super) fn partitions_in_time(etcd: &Etcd, keys: &Keys) -> Result<u8, ClusterError> {
+    until_answered(etcd, PATIENCE, || Ok(partitions(etcd, keys)?))
+}
+
+fn insist(
+    etcd: &Etcd,
+    keys: &Keys,
+    founding: &Founded,
+    config: &Config,
+    tip: Tip,
+) -> Result<(), ClusterError> {
+    let (founding, node) = ((founding, founded_with(config)), &config.cluster.node);
     until_answered(etcd, PATIENCE, || Ok(found(etcd, keys, founding, node, 1, tip)?))
 }
 

@@ -13,7 +13,8 @@ settings! {
     Cluster {
         etcd: Vec<String> = list(Vec::new(), endpoint),
         partition: String = parsed("main".to_owned(), name),
-        partitions: u64 = integer(1, 1..=64),
+        /// Of the whole cluster; `None` makes no claim.
+        partitions: Option<u8> = optional_integer(1..=64),
         node: String = parsed(host_name(), name),
         advertise: Option<String> = optional(url),
         peer_listen: SocketAddr = parsed(SocketAddr::from(([127, 0, 0, 1], 9091)), address),
@@ -26,9 +27,6 @@ settings! {
         username: Option<String> = optional(|text| Ok(text.to_owned())),
         password_file: Option<PathBuf> = optional(path),
     } refused where {
-        // Written down in docs/decisions/0199.
-        |cluster| cluster.partitions > 1
-            => "partitions", "is 1 in this version, whose clusters have one log: leave it out";
         |cluster| cluster.is_on() && cluster.peer_listen.ip().is_unspecified() && cluster.peer_advertise.is_none()
             => "peer_advertise", "is required where cluster.peer_listen is a wildcard";
         |cluster| cluster.is_on() && cluster.cert_file.is_some() != cluster.key_file.is_some()

@@ -17,6 +17,10 @@ impl Keys {
         self.of("founded")
     }
 
+    pub(crate) fn partitions(&self) -> Vec<u8> {
+        self.of("partitions")
+    }
+
     pub(crate) fn epoch(&self) -> Vec<u8> {
         self.of("epoch")
     }
