@@ -107,11 +107,14 @@ struct Settings {
     /// Of the directory.
     cluster: String,
     fingerprint: String,
+    /// That the configuration claims.
+    partitions: Option<u8>,
+    is_preview: bool,
     failover: Duration,
     window_bytes_max: u64,
     data: PathBuf,
     /// Of a process behind a front.
-    partition: Option<u64>,
+    partition: Option<u8>,
 }
 
 /// The things that a node that leads from now on is given: the log that it followed, and the right

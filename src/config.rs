@@ -76,7 +76,7 @@ pub struct Config {
     /// The file that this was read from, if it has the operators' token in it.
     pub file_with_token: Option<PathBuf>,
     /// The partition that a process behind a front serves.
-    pub partition: Option<u64>,
+    pub partition: Option<u8>,
 }
 
 impl Config {
@@ -141,7 +141,7 @@ impl Config {
 
     /// Of one of a node's partitions, out of the node's own: its directory, its keys in etcd, its listener for nodes.
     /// Live banks and the tenants of the configuration are the first one's.
-    pub fn of_partition(&self, partition: u64) -> Config {
+    pub fn of_partition(&self, partition: u8) -> Config {
         let mut config = Config { partition: Some(partition), ..self.clone() };
         if partition == 0 {
             return config;

@@ -30,7 +30,7 @@ pub fn say_last(why: &dyn Display) {
 }
 
 /// `partition` is in each line of a process behind a front.
-pub fn start(log: &Log, partition: Option<u64>) {
+pub fn start(log: &Log, partition: Option<u8>) {
     journal::of_partition(partition);
     let is_text = match log.format {
         LogFormat::Auto => std::io::stderr().is_terminal(),

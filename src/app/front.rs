@@ -36,7 +36,7 @@ pub async fn run(config: Config) -> Result<Option<u8>, StartupError> {
     let passing = Passing::of_front(client, PeerKey::derived(&directory::mark_key(&config.storage.path)?));
     let (node, failover) = (&config.cluster.node, config.cluster.failover());
     let partitions: Arc<[Heard]> =
-        (0..config.cluster.partitions).map(|_| Heard::nothing(node, failover)).collect();
+        (0..config.cluster.number()).map(|_| Heard::nothing(node, failover)).collect();
     let front = |place| NodeFront::new(Arc::clone(&partitions), place, passing.clone());
     listeners.api_gate.pass_on(front(Place::Api(sent_key)));
     listeners.admin_gate.pass_on(front(Place::Admin(guard(&config))));

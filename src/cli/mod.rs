@@ -89,7 +89,7 @@ commands! { Command {
     Restore(copies::Restore),
     Serve(serve::Serve),
     Stream(stream::Stream),
-    /// Move a tenant to another deployment, with its history
+    /// Move a tenant to another partition or deployment, with its history
     #[command(subcommand)]
     Tenant(tenant::Tenant),
     Trigger(trigger::Trigger),
@@ -156,9 +156,10 @@ impl Failure {
     /// 2 for what an operator has to write in another way, 74 for a server that met damage, 1 for the rest.
     fn exit_code(&self) -> ExitCode {
         match self {
-            Failure::Config(_) | Failure::Usage(_) | Failure::Webhooks(WebhooksError::ExtraCa { .. }) => {
-                ExitCode::from(2)
-            }
+            Failure::Config(_)
+            | Failure::Usage(_)
+            | Failure::Webhooks(WebhooksError::ExtraCa { .. })
+            | Failure::Cluster(ClusterError::Partitions(_)) => ExitCode::from(2),
             Failure::Startup(error) if error.is_of_the_configuration() => ExitCode::from(2),
             Failure::Startup(error) if error.is_damage() => ExitCode::from(EXIT_DAMAGED),
             Failure::Startup(StartupError::Cluster(error)) if error.is_refusal() => ExitCode::from(2),

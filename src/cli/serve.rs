@@ -26,7 +26,7 @@ pub struct Serve {
     set_aside: Vec<u64>,
     /// Serve this partition of a node alone, behind its front
     #[arg(long, hide = true)]
-    partition: Option<u64>,
+    partition: Option<u8>,
 }
 
 impl Serve {
@@ -69,7 +69,7 @@ impl Serve {
             .thread_name("pasarela")
             .build()
             .map_err(|error| Failure::Other(format!("the runtime did not start: {error}")))?;
-        if config.cluster.is_on() && config.cluster.partitions > 1 && config.partition.is_none() {
+        if config.cluster.is_on() && config.cluster.number() > 1 && config.partition.is_none() {
             return match runtime.block_on(front::run(config))? {
                 None => Ok(()),
                 Some(code) => Err(Failure::Said(code)),

@@ -1,6 +1,8 @@
 //! The commands `cluster init`, `reseed` and `forget`, at work.
 
-use super::admission::{ClusterError, NOT_MEMBER, SPEAKS, members, must_be_active, until_answered};
+use super::admission::{
+    ClusterError, NOT_MEMBER, SPEAKS, members, must_be_active, must_serve, until_answered,
+};
 use super::directory::{Belongs, random_name};
 use super::etcd::Etcd;
 use super::partitions;
@@ -14,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use wal::cluster::{
     Change, Compare, Following, Founded, Keys, LookError, Quorum, Read, Transaction, TransactionOutcome,
-    found, founded,
+    found, founded, partitions,
 };
 use wal::{Config as LogConfig, Log, ReportTo, RocksStore, Tip};
 
@@ -48,8 +50,8 @@ pub fn init(config: &Config) -> Result<Done, ClusterError> {
     // Written down before etcd has it: after a death in between `reseed` goes on.
     Belongs::new(&cluster, &config.cluster.partition)?.write(data)?;
     let founding = Founded { fingerprint, id: cluster.clone(), stores: Some(codec::NEWEST) };
-    let made = found_others(config, &etcd, &founding)
-        .and_then(|()| insist(&etcd, &keys, &founding, &config.cluster.node, tip));
+    let made =
+        found_others(config, &etcd, &founding).and_then(|()| insist(&etcd, &keys, &founding, config, tip));
     // Another was faster; where it is unknown, `reseed` or `init` finds out.
     if matches!(made, Err(ClusterError::Agreed(LookError::Exists))) {
         match left {
@@ -70,12 +72,12 @@ pub fn reseed(config: &Config) -> Result<Done, ClusterError> {
     let (fingerprint, tip, stores) = open(config)?;
     let founding = Founded { fingerprint, id: belongs.cluster.clone(), stores };
     found_others(config, &etcd, &founding)?;
-    insist(&etcd, &keys, &founding, &config.cluster.node, tip)?;
+    insist(&etcd, &keys, &founding, config, tip)?;
     Ok(Done { cluster: belongs.cluster, tip })
 }
 
 fn others(config: &Config) -> impl Iterator<Item = Config> {
-    (1..config.cluster.partitions).map(|partition| config.of_partition(partition))
+    (1..config.cluster.number()).map(|partition| config.of_partition(partition))
 }
 
 /// Before the first: what is begun and not there is known by that, and goes on.
@@ -97,18 +99,33 @@ fn found_others(config: &Config, etcd: &Etcd, first: &Founded) -> Result<(), Clu
         let (_, tip, stores) = open(&partition)?;
         let keys = Keys::new(&partition.cluster.partition);
         let founding = Founded { stores: stores.or(first.stores), ..first.clone() };
-        insist(etcd, &keys, &founding, &partition.cluster.node, tip)?;
+        insist(etcd, &keys, &founding, &partition, tip)?;
     }
     Ok(())
 }
 
 fn not_founded_yet(config: &Config) -> Result<(Etcd, Keys), ClusterError> {
+    must_serve(config.cluster.number(), config.cluster.partitions_preview)?;
     let (etcd, keys) = etcd(config)?;
     must_be_active(&config.storage.path)?;
     match founded_in_time(&etcd, &keys)? {
         None => Ok((etcd, keys)),
         Some(_) => Err(LookError::Exists.into()),
     }
+}
+
+/// The number that there is already changes nothing.
+pub fn grow(config: &Config, to: u8) -> Result<(), ClusterError> {
+    let (etcd, keys) = etcd(config)?;
+    if founded_in_time(&etcd, &keys)?.is_none() {
+        return Err(LookError::NotFounded.into());
+    }
+    let has = partitions_in_time(&etcd, &keys)?;
+    if to < has {
+        let why = format!("the cluster has {has}, and never fewer than before: {to} is refused");
+        return Err(ClusterError::Partitions(why));
+    }
+    if to == has { Ok(()) } else { must_serve(to, false) }
 }
 
 pub fn peers(config: &Config) -> Result<Vec<String>, ClusterError> {
@@ -121,7 +138,7 @@ pub fn peers(config: &Config) -> Result<Vec<String>, ClusterError> {
 /// refused is made again.
 pub fn forget(config: &Config, node: &str) -> Result<(), ClusterError> {
     for partition in others(config) {
-        let (etcd, keys) = self::etcd(&partition)?;
+        let (etcd, keys) = etcd(&partition)?;
         let seen = Following::new(Arc::new(etcd), keys.clone(), &config.cluster.node).glance()?;
         if seen.nodes.iter().any(|(of, _)| *of == keys.node(node)) {
             forget_in(&partition, node)?;
@@ -202,7 +219,18 @@ pub(super) fn founded_in_time(etcd: &Etcd, keys: &Keys) -> Result<Option<Founded
     until_answered(etcd, PATIENCE, || Ok(founded(etcd, keys)?))
 }
 
-fn insist(etcd: &Etcd, keys: &Keys, founding: &Founded, node: &str, tip: Tip) -> Result<(), ClusterError> {
+pub(super) fn partitions_in_time(etcd: &Etcd, keys: &Keys) -> Result<u8, ClusterError> {
+    until_answered(etcd, PATIENCE, || Ok(partitions(etcd, keys)?))
+}
+
+fn insist(
+    etcd: &Etcd,
+    keys: &Keys,
+    founding: &Founded,
+    config: &Config,
+    tip: Tip,
+) -> Result<(), ClusterError> {
+    let (founding, node) = ((founding, config.cluster.number()), &config.cluster.node);
     until_answered(etcd, PATIENCE, || Ok(found(etcd, keys, founding, node, 1, tip)?))
 }
 

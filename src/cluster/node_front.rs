@@ -90,9 +90,10 @@ impl NodeFront {
         self.numbered(id.and_then(|id| self.partitions.iter().find_map(|heard| heard.of_tenant(id))))
     }
 
-    fn numbered(&self, partition: Option<u64>) -> &Heard {
-        let number = partition.and_then(|partition| usize::try_from(partition).ok());
-        number.and_then(|number| self.partitions.get(number)).unwrap_or(&self.partitions[0])
+    fn numbered(&self, partition: Option<u8>) -> &Heard {
+        partition
+            .and_then(|partition| self.partitions.get(usize::from(partition)))
+            .unwrap_or(&self.partitions[0])
     }
 
     fn show(&self) -> Reply {

@@ -11,7 +11,7 @@ use std::fs::File;
 /// Makes a partition's directory where there is none: its log is empty, and goes on from the agreed one as that of a
 /// node that was away does, by a copy of another node's where etcd has no longer all of it. A death at any step leaves
 /// what the next call goes on from. `node` is the configuration of the whole node.
-pub fn make(node: &Config, partition: u64) -> Result<(), ClusterError> {
+pub fn make(node: &Config, partition: u8) -> Result<(), ClusterError> {
     let own = node.of_partition(partition);
     let data = own.storage.path.as_path();
     if data.join(LOG_DIRECTORY).join("CURRENT").is_file() && Belongs::read(data)?.is_some() {

@@ -26,13 +26,13 @@ pub enum Told {
 /// The keys (SHA-256, in hexadecimal) and tenants that are not the first partition's, each with its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Routes {
-    pub keys: Vec<(String, u64)>,
-    pub tenants: Vec<(String, u64)>,
+    pub keys: Vec<(String, u8)>,
+    pub tenants: Vec<(String, u8)>,
 }
 
 impl Routes {
     /// As a platform's book has them, which is that of partition `own`.
-    pub fn of(book: &PlatformBook, own: u64) -> Routes {
+    pub fn of(book: &PlatformBook, own: u8) -> Routes {
         let elsewhere = book.tenants.values().map(|tenant| (tenant, partition_of(tenant, own)));
         let mut routes = Routes::default();
         for (tenant, partition) in elsewhere.filter(|(_, partition)| *partition != 0) {
@@ -45,7 +45,7 @@ impl Routes {
 }
 
 /// A partition's book has its own tenants alone.
-fn partition_of(_: &Tenant, own: u64) -> u64 {
+fn partition_of(_: &Tenant, own: u8) -> u8 {
     own
 }
 
@@ -110,8 +110,8 @@ fn say(told: &Told) -> io::Result<()> {
 pub struct Heard {
     views: watch::Sender<Arc<View>>,
     listens: RwLock<String>,
-    keys: RwLock<HashMap<[u8; 32], u64>>,
-    tenants: RwLock<HashMap<String, u64>>,
+    keys: RwLock<HashMap<[u8; 32], u8>>,
+    tenants: RwLock<HashMap<String, u8>>,
     pub failover: Duration,
 }
 
@@ -140,11 +140,11 @@ impl Heard {
         self.listens.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub fn of_key(&self, hash: &[u8; 32]) -> Option<u64> {
+    pub fn of_key(&self, hash: &[u8; 32]) -> Option<u8> {
         self.keys.read().unwrap_or_else(PoisonError::into_inner).get(hash).copied()
     }
 
-    pub fn of_tenant(&self, id: &str) -> Option<u64> {
+    pub fn of_tenant(&self, id: &str) -> Option<u8> {
         self.tenants.read().unwrap_or_else(PoisonError::into_inner).get(id).copied()
     }
 
@@ -161,7 +161,7 @@ impl Heard {
                 self.views.send_replace(Arc::from(view));
             }
             Told::Routes(routes) => {
-                let hash = |(key, partition): (String, u64)| {
+                let hash = |(key, partition): (String, u8)| {
                     Some((hex::decode(key).ok()?.try_into().ok()?, partition))
                 };
                 *self.keys.write().unwrap_or_else(PoisonError::into_inner) =

@@ -13,7 +13,8 @@ settings! {
     Cluster {
         etcd: Vec<String> = list(Vec::new(), endpoint),
         partition: String = parsed("main".to_owned(), name),
-        partitions: u64 = integer(1, 1..=64),
+        /// Of the whole cluster; `None` makes no claim.
+        partitions: Option<u8> = optional_integer(1..=64),
         partitions_preview: bool = boolean(false),
         node: String = parsed(host_name(), name),
         advertise: Option<String> = optional(url),
@@ -27,9 +28,6 @@ settings! {
         username: Option<String> = optional(|text| Ok(text.to_owned())),
         password_file: Option<PathBuf> = optional(path),
     } refused where {
-        // Written down in docs/decisions/0199.
-        |cluster| cluster.partitions > 1 && !cluster.partitions_preview
-            => "partitions", "is 1 in this version: more are a preview, which cluster.partitions_preview = true allows";
         |cluster| cluster.is_on() && cluster.peer_listen.ip().is_unspecified() && cluster.peer_advertise.is_none()
             => "peer_advertise", "is required where cluster.peer_listen is a wildcard";
         |cluster| cluster.is_on() && cluster.cert_file.is_some() != cluster.key_file.is_some()
@@ -44,6 +42,11 @@ settings! {
 impl Cluster {
     pub fn is_on(&self) -> bool {
         !self.etcd.is_empty()
+    }
+
+    /// Of partitions, that this node goes by: more than one only if it is claimed.
+    pub fn number(&self) -> u8 {
+        self.partitions.unwrap_or(1)
     }
 
     pub fn peer_hosts(&self) -> impl Iterator<Item = String> {

@@ -11,10 +11,10 @@ use tracing_subscriber::fmt::MakeWriter;
 /// By this variable systemd names the stream that it has given to a service: device and inode.
 const STREAM: &str = "JOURNAL_STREAM";
 
-static PARTITION: OnceLock<u64> = OnceLock::new();
+static PARTITION: OnceLock<u8> = OnceLock::new();
 
 /// The lines from now on are of a process that serves one of several partitions.
-pub(super) fn of_partition(partition: Option<u64>) {
+pub(super) fn of_partition(partition: Option<u8>) {
     if let Some(partition) = partition {
         let _ = PARTITION.set(partition);
     }
@@ -87,7 +87,7 @@ fn marked(mark: &str, lines: &[u8]) -> Vec<u8> {
 }
 
 /// A line, with the partition as a member or before the text.
-fn named(partition: u64, line: &[u8]) -> Vec<u8> {
+fn named(partition: u8, line: &[u8]) -> Vec<u8> {
     match line.strip_prefix(b"{") {
         Some(rest) => [format!("{{\"partition\":{partition},").as_bytes(), rest].concat(),
         None => [format!("partition {partition}: ").as_bytes(), line].concat(),

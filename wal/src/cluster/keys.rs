@@ -17,6 +17,10 @@ impl Keys {
         self.of("founded")
     }
 
+    pub(crate) fn partitions(&self) -> Vec<u8> {
+        self.of("partitions")
+    }
+
     pub(crate) fn epoch(&self) -> Vec<u8> {
         self.of("epoch")
     }
@@ -77,7 +81,7 @@ impl Keys {
 
 /// Under which the keys of one of a cluster's partitions are. No cluster can be called so, and the first partition has
 /// the keys of a cluster that has no other.
-pub fn partition_name(cluster: &str, partition: u64) -> String {
+pub fn partition_name(cluster: &str, partition: u8) -> String {
     match partition {
         0 => cluster.to_owned(),
         more => format!("{cluster}~{more}"),
