@@ -96,8 +96,13 @@ fn found_others(config: &Config, etcd: &Etcd, first: &Founded) -> Result<(), Clu
                 "this directory is of another cluster than the one that it is in",
             ));
         }
-        let (_, tip, stores) = open(&partition)?;
         let keys = Keys::new(&partition.cluster.partition);
+        // By a call before, or it was not lost; its nodes may have raised what it stores since.
+        let there = founded_in_time(etcd, &keys)?;
+        if there.is_some_and(|there| there.id == first.id && there.fingerprint == first.fingerprint) {
+            continue;
+        }
+        let (_, tip, stores) = open(&partition)?;
         let founding = Founded { stores: stores.or(first.stores), ..first.clone() };
         insist(etcd, &keys, &founding, &partition, tip)?;
     }
