@@ -3,8 +3,9 @@
 use crate::gaps::{self, most};
 use crate::insist;
 use crate::load::{Load, verified_seller};
-use crate::machines::{Machines, exchange, ok};
+use crate::machines::Machines;
 use crate::rounds::{CALLERS, judge, prepare};
+use crate::upgrading::Words;
 use serde_json::{Value, json};
 use std::process::Output;
 use std::time::{Duration, Instant};
@@ -197,9 +198,8 @@ fn partitions_are_founded_after_a_death_at_any_step() {
     }
     // Before etcd has any of it, and after it has the others, of which it is told again.
     let forget_first = |machines: &Machines| {
-        let range = json!({ "key": "L3Bhc2FyZWxhL21haW4v", "range_end": "L3Bhc2FyZWxhL21haW4w" });
-        ok(exchange(machines.etcd_port(), "POST", "/v3/kv/deleterange", Some(&range), "")
-            .map(|(status, _, body)| (status, body)));
+        let words = Words::of(machines);
+        ["founded", "partitions", "epoch", "tip"].map(|key| words.remove(&format!("/pasarela/main/{key}")));
     };
     machines.lose_etcd();
     let began = Instant::now();
