@@ -50,6 +50,7 @@ pub fn routes() -> Vec<Route> {
         GET "/admin/tenants/:id" "getTenant" = tenants::READ;
         PATCH "/admin/tenants/:id/settings" "updateSettings" = tenants::SET_SETTINGS { role = Role::Admin };
         POST "/admin/tenants/:id/live-status" "setLiveStatus" = tenants::SET_LIVE_STATUS { role = Role::Admin, approval = Some(Approvable::LiveStatus), in_reserve = true };
+        POST "/admin/tenants/:id/move" "moveTenant" = tenants::MOVE { role = Role::Admin, noted = true };
         POST "/admin/tenants/:id/resume" "resumeTenant" = tenants::RESUME { role = Role::Admin, noted = true, in_reserve = true };
         POST "/admin/tenants/:id/keys" "createKey" = keys::CREATE { role = Role::Admin };
         GET "/admin/tenants/:id/keys" "listKeys" = keys::LIST;

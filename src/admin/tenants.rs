@@ -8,7 +8,7 @@ use crate::gateway::tenant_settings::{push_tenant_settings, set_tenant_settings}
 use crate::rails::registry::Registry;
 use crate::recovery::rederive::{Rederived, rederive};
 use api::endpoint::chapter;
-use api::fields::{Fields, Invalid, Kind as _, body, kind, read};
+use api::fields::{Fields, Invalid, Kind as _, body, kind, only, read};
 use api::openapi::kinds;
 use api::openapi::operation::Fills;
 use api::page::{ListOf, Page};
@@ -39,6 +39,8 @@ chapter! { "Tenants", "The accounts of this server.", {
                 list(text()).about("Only of a change to `active`; empty when nothing is missing."));
         "TenantPage" = page("Tenant");
         "ResumedTenant" = object().member("tenantId", uuid()).member("resumed", list(resumed_schema()));
+        "TenantMove" = body(read_move);
+        "MovedTenant" = object().member("tenantId", uuid()).member("partition", tenants::partition());
         "LiveStatusChange" = body(read_live_status);
         "Settings" = settings::settings_schema();
         "SettingsPart" = body(|fields| settings::read(&Settings::default(), fields));
@@ -87,6 +89,13 @@ chapter! { "Tenants", "The accounts of this server.", {
         answers 200, "TenantWithWarnings", "The account";
         refuses 409, &["settings_changed"];
     } shows tenants::show_changed;
+    MOVE = run!(move_to), "Move an account to another partition" => {
+        command "tenant move", "Move a tenant to another partition, as `pasarela tenant move` does", "--to 0";
+        about "Where the account is already nothing is moved.";
+        body "TenantMove";
+        example "where it is", r#"{"to":0}"#;
+        answers 200, "MovedTenant", "The account is served there";
+    };
     RESUME = run!(resume), "Resume halted books" => {
         command "tenant resume", "Resume a tenant's halted books, if their records verify", "";
         about "A book is halted when its state is in doubt, or set aside by `serve --set-aside`. Its state is \
@@ -246,6 +255,17 @@ fn unserved(rails: &Registry) -> Vec<String> {
         )
     };
     missing.map(warning).collect()
+}
+
+fn read_move(fields: Fields<'_>) -> Result<i64, Invalid> {
+    only(fields, "to", kinds::integer(0..=0).about("The log, of which there is one."))
+}
+
+async fn move_to(call: Call) -> CallResult {
+    read_move(call.body.fields()?)?;
+    let tenant = call.tenant()?;
+    let shown = Object::new().plain("tenantId", tenant.id).number("partition", tenants::PARTITION);
+    Ok(Done::ok(shown.end()))
 }
 
 pub fn show_halted(services: &Services) -> Vec<Vec<u8>> {

@@ -2,7 +2,7 @@
 //! (`docs/contract.md, 3.9`). `verbs.rs` has what each verb takes and which call it makes; everything
 //! else is done once for all of them.
 
-mod tables;
+pub mod tables;
 mod verbs;
 
 use super::client::{self, Operators};
@@ -169,7 +169,7 @@ impl Admin {
     }
 }
 
-fn terminal_width() -> usize {
+pub fn terminal_width() -> usize {
     let size = rustix::termios::tcgetwinsize(std::io::stdout());
     size.ok().map(|size| usize::from(size.ws_col)).filter(|width| *width > 0).unwrap_or(80)
 }

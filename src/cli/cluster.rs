@@ -1,13 +1,17 @@
 //! `pasarela cluster`: founds, joins and looks after a cluster of several machines.
 
+use super::admin::{tables, terminal_width};
 use super::client::{Operators, answer, refused};
 use super::{Failure, Settings, must_be_ours, other, print, runtime, wal};
 use crate::cluster::peers::PeerKey;
 use crate::cluster::{self, founding, joining, peers};
 use crate::config::{Config, Secret};
 use crate::http::respond::JSON;
+use crate::recovery::Failed;
 use crate::recovery::directory::{self, LOG_DIRECTORY};
+use ::wal::Reader;
 use clap::Subcommand;
+use std::io::IsTerminal;
 use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -16,12 +20,12 @@ const HAND_OVER: Duration = Duration::from_secs(20);
 
 #[derive(Debug, Subcommand)]
 pub enum Cluster {
-    /// Show the nodes; exit 1 if none answers
+    /// Show the nodes and the partitions; exit 1 if none answers
     #[command(after_help = "Example:\n  pasarela cluster status --json | jq .nodes")]
     Status {
         #[command(flatten)]
         settings: Settings,
-        /// The answer of GET /admin/cluster instead of a table
+        /// The answer of GET /admin/cluster instead of tables
         #[arg(long)]
         json: bool,
     },
@@ -47,6 +51,15 @@ pub enum Cluster {
         /// The peer listener of any running node, such as http://10.0.0.1:9091
         #[arg(long, value_name = "URL")]
         from: String,
+    },
+    /// Raise the number of partitions; this version serves one
+    #[command(after_help = "Example:\n  pasarela cluster grow --partitions 1")]
+    Grow {
+        #[command(flatten)]
+        settings: Settings,
+        /// Their number from then on, never fewer than before
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=64))]
+        partitions: u8,
     },
     /// Restore the cluster from this directory's log, after etcd lost its data
     #[command(after_help = "Example:\n  pasarela cluster reseed --data-dir /srv/pasarela/data")]
@@ -85,11 +98,20 @@ impl Cluster {
                 joining::join(&config, &from, token)?;
                 "joined: start it with pasarela serve\n".to_owned()
             }
+            Cluster::Grow { settings, partitions } => {
+                founding::grow(&settings.load()?, partitions)?;
+                format!("the number of partitions is {partitions} already: nothing was done\n")
+            }
             Cluster::Reseed { settings } => {
                 must_be_ours(&settings.load()?.storage.path)?;
                 let (config, reader) = wal::open(&settings)?;
                 wal::proved(&reader, None)?;
                 drop(reader);
+                for partition in 1..config.cluster.number() {
+                    let data = config.of_partition(partition).storage.path;
+                    let reader = Reader::open_read_only(data.join(LOG_DIRECTORY)).map_err(Failed::from)?;
+                    wal::proved(&reader, None)?;
+                }
                 let done = founding::reseed(&config)?;
                 format!("cluster {} goes on after record {}\n", done.cluster, done.tip.seq)
             }
@@ -175,17 +197,23 @@ fn token(config: &Config) -> Result<String, Failure> {
 fn table(shown: &str) -> String {
     let shown: serde_json::Value = serde_json::from_str(shown).unwrap_or_default();
     let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let mut table = comfy_table::Table::new();
-    table.load_style(comfy_table::presets::UTF8_FULL_CONDENSED);
-    let columns = ["node", "role", "walSeq", "behind", "seenAt", "version", "reads"];
-    table.set_header(columns);
-    for node in shown["nodes"].as_array().into_iter().flatten() {
-        table.add_row(columns.map(|column| text(&node[column])));
-    }
+    let width = std::io::stdout().is_terminal().then(terminal_width);
+    let table = |list: &str, columns: &[&str]| {
+        let mut table = tables::table(width);
+        table.set_header(columns);
+        for row in shown[list].as_array().into_iter().flatten() {
+            table.add_row(columns.iter().map(|column| text(&row[*column])));
+        }
+        table
+    };
+    let nodes = table("nodes", &["node", "role", "walSeq", "behind", "seenAt", "version", "reads"]);
+    let columns = ["partition", "leader", "epoch", "walSeq", "agreedSeq", "windowBytes"];
+    let partitions = table("partitions", &columns);
     let leader = shown["leader"].as_str().map_or("nobody leads".to_owned(), |node| format!("leader {node}"));
     let [epoch, agreed, bytes, stored] =
         ["epoch", "agreedSeq", "windowBytes", "storedVersion"].map(|name| text(&shown[name]));
     format!(
-        "{leader}, epoch {epoch}, agreed up to {agreed}, {bytes} bytes in etcd, stored version {stored}\n{table}\n"
+        "{leader}, epoch {epoch}, agreed up to {agreed}, {bytes} bytes in etcd, stored version {stored}\n{nodes}\n\
+         {partitions}\n"
     )
 }

@@ -89,7 +89,7 @@ commands! { Command {
     Restore(copies::Restore),
     Serve(serve::Serve),
     Stream(stream::Stream),
-    /// Move a tenant to another deployment, with its history
+    /// Move a tenant to another partition or deployment, with its history
     #[command(subcommand)]
     Tenant(tenant::Tenant),
     Trigger(trigger::Trigger),
@@ -147,19 +147,24 @@ pub enum Failure {
     Damaged(String),
     #[error("{0}")]
     Other(String),
+    /// Another process has said why, and ended with this code.
+    #[error("a process of this one may not run")]
+    Said(u8),
 }
 
 impl Failure {
     /// 2 for what an operator has to write in another way, 74 for a server that met damage, 1 for the rest.
     fn exit_code(&self) -> ExitCode {
         match self {
-            Failure::Config(_) | Failure::Usage(_) | Failure::Webhooks(WebhooksError::ExtraCa { .. }) => {
-                ExitCode::from(2)
-            }
+            Failure::Config(_)
+            | Failure::Usage(_)
+            | Failure::Webhooks(WebhooksError::ExtraCa { .. })
+            | Failure::Cluster(ClusterError::Partitions(_)) => ExitCode::from(2),
             Failure::Startup(error) if error.is_of_the_configuration() => ExitCode::from(2),
             Failure::Startup(error) if error.is_damage() => ExitCode::from(EXIT_DAMAGED),
             Failure::Startup(StartupError::Cluster(error)) if error.is_refusal() => ExitCode::from(2),
             Failure::Damaged(_) => ExitCode::from(EXIT_DAMAGED),
+            Failure::Said(code) => ExitCode::from(*code),
             _ => ExitCode::FAILURE,
         }
     }
@@ -213,6 +218,7 @@ pub fn run() -> ExitCode {
                 Failure::Startup(error) if error.is_damage() => {
                     telemetry::say_last(&format_args!("{failure}; {}", error.advice()));
                 }
+                Failure::Said(_) => {}
                 _ => telemetry::say_last(&failure),
             }
             failure.exit_code()

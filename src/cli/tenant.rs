@@ -1,6 +1,8 @@
-//! `pasarela tenant …`: the move of a tenant to another deployment, between directories that no server uses
-//! (`docs/contract.md, 22`). What the commands do is in `src/recovery/moving/`.
+//! `pasarela tenant …`: the move of a tenant to another partition, by the server that serves it, and to another
+//! deployment, between directories that no server uses (`docs/contract.md, 22`). What those do is in
+//! `src/recovery/moving/`.
 
+use super::client::{JSON, Operators};
 use super::progress::shown;
 use super::{Failure, Settings, at, id, must_be_ours};
 use crate::cluster::directory::Belongs;
@@ -9,6 +11,7 @@ use crate::recovery::moving;
 use clap::Subcommand;
 use domain::platform::settings::Deployment;
 use domain::values::ids::Id;
+use serde_json::json;
 use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
@@ -19,6 +22,19 @@ pub enum Tenant {
     Id {
         #[command(flatten)]
         settings: Settings,
+    },
+    /// Move a tenant to another partition of its cluster, while it is served
+    ///
+    /// Example: pasarela tenant move 01930a4b-5c6d-7e8f-9012-3456789a0000 --to 0
+    Move {
+        #[command(flatten)]
+        settings: Settings,
+        /// The tenant's id
+        #[arg(value_name = "TENANT", value_parser = id)]
+        tenant: Id,
+        /// The partition that it goes to
+        #[arg(long, value_name = "P", value_parser = clap::value_parser!(u8).range(0..=63))]
+        to: u8,
     },
     /// Close a tenant here, and write it to a file that one other deployment can import
     ///
@@ -87,6 +103,11 @@ impl Tenant {
                     moving::deployment(data)?
                 };
                 println!("{name}");
+            }
+            Tenant::Move { settings, tenant, to } => {
+                let operators = Operators::new(&settings.load()?, None, None)?;
+                let (path, body) = (format!("/admin/tenants/{tenant}/move"), json!({ "to": to }));
+                println!("{}", operators.call(("POST", path.as_str()), JSON, Some(&body), None)?);
             }
             Tenant::Export { settings, tenant, to_deployment, to } => {
                 let storage = alone(&settings)?.storage;

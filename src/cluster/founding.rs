@@ -1,8 +1,11 @@
 //! The commands `cluster init`, `reseed` and `forget`, at work.
 
-use super::admission::{ClusterError, NOT_MEMBER, SPEAKS, members, must_be_active, until_answered};
+use super::admission::{
+    ClusterError, NOT_MEMBER, SPEAKS, members, must_be_active, must_serve, until_answered,
+};
 use super::directory::{Belongs, random_name};
 use super::etcd::Etcd;
+use super::partitions;
 use super::view::now_ms;
 use crate::config::Config;
 use crate::recovery::directory::{self, CLUSTER_FILE, LOG_DIRECTORY};
@@ -13,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use wal::cluster::{
     Change, Compare, Following, Founded, Keys, LookError, Quorum, Read, Transaction, TransactionOutcome,
-    found, founded,
+    found, founded, partitions,
 };
 use wal::{Config as LogConfig, Log, ReportTo, RocksStore, Tip};
 
@@ -40,10 +43,15 @@ pub fn init(config: &Config) -> Result<Done, ClusterError> {
     fs::create_dir_all(data).map_err(at(data))?;
     let (fingerprint, tip, _) = open(config)?;
     let cluster = random_name()?;
+    for partition in others(config) {
+        partitions::prepare(config, &partition, &cluster)?;
+        open(&partition)?;
+    }
     // Written down before etcd has it: after a death in between `reseed` goes on.
     Belongs::new(&cluster, &config.cluster.partition)?.write(data)?;
     let founding = Founded { fingerprint, id: cluster.clone(), stores: Some(codec::NEWEST) };
-    let made = insist(&etcd, &keys, &founding, &config.cluster.node, tip);
+    let made =
+        found_others(config, &etcd, &founding).and_then(|()| insist(&etcd, &keys, &founding, config, tip));
     // Another was faster; where it is unknown, `reseed` or `init` finds out.
     if matches!(made, Err(ClusterError::Agreed(LookError::Exists))) {
         match left {
@@ -63,11 +71,46 @@ pub fn reseed(config: &Config) -> Result<Done, ClusterError> {
     };
     let (fingerprint, tip, stores) = open(config)?;
     let founding = Founded { fingerprint, id: belongs.cluster.clone(), stores };
-    insist(&etcd, &keys, &founding, &config.cluster.node, tip)?;
+    found_others(config, &etcd, &founding)?;
+    insist(&etcd, &keys, &founding, config, tip)?;
     Ok(Done { cluster: belongs.cluster, tip })
 }
 
+fn others(config: &Config) -> impl Iterator<Item = Config> {
+    (1..config.cluster.number()).map(|partition| config.of_partition(partition))
+}
+
+/// Before the first: what is begun and not there is known by that, and goes on.
+fn found_others(config: &Config, etcd: &Etcd, first: &Founded) -> Result<(), ClusterError> {
+    for partition in others(config) {
+        let data = partition.storage.path.as_path();
+        if !data.join(LOG_DIRECTORY).join("CURRENT").is_file() {
+            return Err(ClusterError::of(
+                data,
+                "the log of this partition is missing: bring its directory back",
+            ));
+        }
+        if Belongs::read(data)?.is_none_or(|belongs| belongs.cluster != first.id) {
+            return Err(ClusterError::of(
+                data,
+                "this directory is of another cluster than the one that it is in",
+            ));
+        }
+        let keys = Keys::new(&partition.cluster.partition);
+        // By a call before, or it was not lost; its nodes may have raised what it stores since.
+        let there = founded_in_time(etcd, &keys)?;
+        if there.is_some_and(|there| there.id == first.id && there.fingerprint == first.fingerprint) {
+            continue;
+        }
+        let (_, tip, stores) = open(&partition)?;
+        let founding = Founded { stores: stores.or(first.stores), ..first.clone() };
+        insist(etcd, &keys, &founding, &partition, tip)?;
+    }
+    Ok(())
+}
+
 fn not_founded_yet(config: &Config) -> Result<(Etcd, Keys), ClusterError> {
+    must_serve(config.cluster.number(), config.cluster.partitions_preview)?;
     let (etcd, keys) = etcd(config)?;
     must_be_active(&config.storage.path)?;
     match founded_in_time(&etcd, &keys)? {
@@ -76,14 +119,40 @@ fn not_founded_yet(config: &Config) -> Result<(Etcd, Keys), ClusterError> {
     }
 }
 
+/// The number that there is already changes nothing.
+pub fn grow(config: &Config, to: u8) -> Result<(), ClusterError> {
+    let (etcd, keys) = etcd(config)?;
+    if founded_in_time(&etcd, &keys)?.is_none() {
+        return Err(LookError::NotFounded.into());
+    }
+    let has = partitions_in_time(&etcd, &keys)?;
+    if to < has {
+        let why = format!("the cluster has {has}, and never fewer than before: {to} is refused");
+        return Err(ClusterError::Partitions(why));
+    }
+    if to == has { Ok(()) } else { must_serve(to, false) }
+}
+
 pub fn peers(config: &Config) -> Result<Vec<String>, ClusterError> {
     let (etcd, keys) = etcd(config)?;
     let seen = Following::new(Arc::new(etcd), keys, &config.cluster.node).glance()?;
     Ok(members(&seen).into_iter().map(|member| member.peer_advertise).collect())
 }
 
-/// What the node has no longer counts, and nothing is kept in etcd for it.
+/// What the node has no longer counts, and nothing is kept in etcd for it. Of the first partition last: a call that was
+/// refused is made again.
 pub fn forget(config: &Config, node: &str) -> Result<(), ClusterError> {
+    for partition in others(config) {
+        let (etcd, keys) = etcd(&partition)?;
+        let seen = Following::new(Arc::new(etcd), keys.clone(), &config.cluster.node).glance()?;
+        if seen.nodes.iter().any(|(of, _)| *of == keys.node(node)) {
+            forget_in(&partition, node)?;
+        }
+    }
+    forget_in(config, node)
+}
+
+fn forget_in(config: &Config, node: &str) -> Result<(), ClusterError> {
     let refused = |why: String| Err(ClusterError::Refused(format!("{why}; nothing was done")));
     let (etcd, keys) = etcd(config)?;
     if founded_in_time(&etcd, &keys)?.is_none() {
@@ -127,7 +196,7 @@ pub fn forget(config: &Config, node: &str) -> Result<(), ClusterError> {
 
 /// With the version of the last record, if it is a later one than the first release's. A running server has the log
 /// open.
-fn open(config: &Config) -> Result<(String, Tip, Option<u8>), ClusterError> {
+pub(super) fn open(config: &Config) -> Result<(String, Tip, Option<u8>), ClusterError> {
     let data = &config.storage.path;
     let key = directory::mark_key(data)?;
     // Nodes that join bring it along.
@@ -155,7 +224,18 @@ pub(super) fn founded_in_time(etcd: &Etcd, keys: &Keys) -> Result<Option<Founded
     until_answered(etcd, PATIENCE, || Ok(founded(etcd, keys)?))
 }
 
-fn insist(etcd: &Etcd, keys: &Keys, founding: &Founded, node: &str, tip: Tip) -> Result<(), ClusterError> {
+pub(super) fn partitions_in_time(etcd: &Etcd, keys: &Keys) -> Result<u8, ClusterError> {
+    until_answered(etcd, PATIENCE, || Ok(partitions(etcd, keys)?))
+}
+
+fn insist(
+    etcd: &Etcd,
+    keys: &Keys,
+    founding: &Founded,
+    config: &Config,
+    tip: Tip,
+) -> Result<(), ClusterError> {
+    let (founding, node) = ((founding, config.cluster.number()), &config.cluster.node);
     until_answered(etcd, PATIENCE, || Ok(found(etcd, keys, founding, node, 1, tip)?))
 }
 

@@ -5,7 +5,7 @@
 //! directory has no log that is not a cluster's, and the same command goes on after a death at any
 //! step.
 
-use super::admission::{ClusterError, members, must_store, until_answered};
+use super::admission::{ClusterError, members, must_have, must_store, until_answered};
 use super::directory::Belongs;
 use super::seed::{self, COPYING, WHOLE};
 use super::view::now_ms;
@@ -122,6 +122,10 @@ impl Known {
             )));
         };
         must_store(founded.stores)?;
+        must_have(
+            (config.cluster.partitions, config.cluster.partitions_preview),
+            founding::partitions_in_time(&etcd, &keys)?,
+        )?;
         let following = Following::new(Arc::new(etcd), keys, node);
         let quorum = &*following.quorum;
         let seen = until_answered(quorum, founding::PATIENCE, || Ok(following.glance()?))?;

@@ -192,11 +192,18 @@ impl<'s> Keys<'s> {
     where
         T: TryFrom<i64> + PartialOrd + Display,
     {
+        self.optional_integer(name, range).unwrap_or(default)
+    }
+
+    pub(super) fn optional_integer<T>(&mut self, name: &str, range: RangeInclusive<T>) -> Option<T>
+    where
+        T: TryFrom<i64> + PartialOrd + Display,
+    {
         let wanted =
             || ValueError::from(format!("must be a whole number from {} to {}", range.start(), range.end()));
-        self.read(name, default, |given| {
+        self.read(name, None, |given| {
             let value = given.bare(Value::as_integer).and_then(|value| T::try_from(value).ok());
-            value.filter(|value| range.contains(value)).ok_or_else(wanted)
+            value.filter(|value| range.contains(value)).map(Some).ok_or_else(wanted)
         })
     }
 

@@ -449,6 +449,17 @@ fn somebody_must_be_allowed_to_operate() {
 }
 
 #[test]
+fn a_cluster_claims_no_number_of_partitions_unless_it_is_given() {
+    let claimed = |text: &str| parse(text).expect(text).cluster.partitions;
+    assert_eq!(claimed(""), None);
+    assert_eq!([1, 64].map(|n| claimed(&format!("[cluster]\npartitions = {n}"))), [Some(1), Some(64)]);
+    for wrong in ["0", "65", "\"2\""] {
+        let said = complaint(&format!("[cluster]\npartitions = {wrong}"));
+        assert!(said.contains("cluster.partitions") && said.contains("from 1 to 64"), "{said}");
+    }
+}
+
+#[test]
 fn a_generated_token_stays_and_counts_everywhere() {
     let directory = tempfile::tempdir().expect("a directory");
     let data = directory.path().join("data");

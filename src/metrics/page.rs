@@ -16,6 +16,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::UNIX_EPOCH;
 use wal::Counted;
 
+/// The log of a cluster, of which there is one.
+const PARTITION: &str = "0";
 const GWEI: u128 = 1_000_000_000;
 
 fn read(counter: &AtomicU64) -> u64 {
@@ -53,13 +55,13 @@ pub fn standby(node: &Cluster) -> String {
 fn cluster(page: &mut Page, node: &Cluster, agree_us: &Counted) {
     let view = node.view();
     families! { page
-        gauge "pasarela_cluster_role" "1 for the part that this node has." by("role" view.role.name()) => 1_u64;
-        gauge "pasarela_cluster_epoch" "The newest epoch that was seen." => view.epoch;
-        gauge "pasarela_cluster_behind_records" "Records that were agreed on and are not synced here." => view.behind();
-        gauge "pasarela_cluster_window_bytes" "Bytes of batches in etcd." => view.window_bytes;
-        counter "pasarela_cluster_takeovers_total" "Times that this process has taken over." => node.takeovers();
-        histogram "pasarela_cluster_commit_seconds" "Time until etcd had agreed on a batch."
-            => Value::Counted(agree_us, Value::Micros);
+        gauge "pasarela_cluster_role" "1 for the part that this node has, by partition." by("partition" PARTITION, "role" view.role.name()) => 1_u64;
+        gauge "pasarela_cluster_epoch" "The newest epoch that was seen, by partition." by("partition" PARTITION) => view.epoch;
+        gauge "pasarela_cluster_behind_records" "Records that were agreed on and are not synced here, by partition." by("partition" PARTITION) => view.behind();
+        gauge "pasarela_cluster_window_bytes" "Bytes of batches in etcd, by partition." by("partition" PARTITION) => view.window_bytes;
+        counter "pasarela_cluster_takeovers_total" "Times that this process has taken over, by partition." by("partition" PARTITION) => node.takeovers();
+        histogram "pasarela_cluster_commit_seconds" "Time until etcd had agreed on a batch, by partition."
+            by("partition" PARTITION) => Value::Counted(agree_us, Value::Micros);
     }
 }
 

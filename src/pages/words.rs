@@ -383,6 +383,7 @@ static WORDS: &[(&str, &str, &str)] = &[
     ("tenant.create", "Abrió un comercio", "Opened a tenant"),
     ("tenant.live-request", "Pidió el modo real", "Asked for live mode"),
     ("tenant.live-status", "Cambió el modo real", "Changed live mode"),
+    ("tenant.move", "Movió un comercio a otra partición", "Moved a tenant to another partition"),
     ("tenant.resume", "Reanudó un comercio", "Resumed a tenant"),
     ("tenant.settings", "Cambió ajustes", "Changed settings"),
     // Settings.

@@ -137,6 +137,7 @@ fn nothing_is_left_of_any_call_of_operators_that_was_only_rehearsed() {
             "createTenant" => json!({ "name": "Nadie" }),
             "updateSettings" => json!({ "reserveVes": "9.00" }),
             "setLiveStatus" => json!({ "status": "suspended", "reason": "x" }),
+            "moveTenant" => json!({ "to": 0 }),
             "createKey" => json!({ "mode": "test", "scopes": ["read"] }),
             "createAdjustment" => json!({
                 "mode": "test", "currency": "VES", "amount": "1.00", "description": "d", "externalRef": fresh("a")

@@ -270,3 +270,39 @@ fn an_adjustment_is_a_movement_and_happens_once_per_reference() {
     );
     tenant.test.assert_books("-12.50", "0.00", "-12.50");
 }
+
+#[test]
+fn a_tenant_is_in_the_one_partition_and_moves_nowhere_else() {
+    let server = Server::shared();
+    let (tenant, admin) = (server.tenant(), server.admin());
+    let path = format!("/admin/tenants/{}", tenant.id);
+    assert_eq!(
+        (&tenant.created["partition"], &admin.get(&path).expect(200)["partition"]),
+        (&json!(0), &json!(0))
+    );
+    let newest = &list(&admin.get("/admin/tenants?limit=1").expect(200), "items")[0];
+    assert_eq!(newest["partition"], 0);
+
+    let to = format!("{path}/move");
+    let there = json!({ "tenantId": tenant.id, "partition": 0 });
+    let key = fresh("key");
+    for _ in 0..2 {
+        assert_eq!(admin.keyed(&key).post(&to, &json!({ "to": 0 })).expect(200), there);
+    }
+    for wrong in [json!(1), json!(64), json!(-1), json!("0"), Value::Null] {
+        admin.post(&to, &json!({ "to": wrong })).names(&["to"]);
+    }
+    admin.post(&to, &json!({})).names(&["to"]);
+    admin.post(&format!("/admin/tenants/{UNKNOWN}/move"), &json!({ "to": 0 })).refused(404, "not_found");
+    let entries = admin
+        .query("/admin/audit", &[("action", "tenant.move"), ("tenantId", text(&tenant.created, "tenantId"))])
+        .expect(200);
+    let [entry] = list(&entries, "items") else { panic!("{entries}") };
+    assert_eq!((&entry["tenantId"], &entry["after"]), (&there["tenantId"], &there));
+
+    let moved = server.command(&["tenant", "move", &tenant.id, "--to", "0"]);
+    assert_eq!(serde_json::from_slice::<Value>(&moved.stdout).expect("JSON"), there);
+    let refused = server.command(&["tenant", "move", &tenant.id, "--to", "1"]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(1) && said.contains("to"), "{said}");
+}

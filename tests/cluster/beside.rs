@@ -85,6 +85,9 @@ fn a_standby_answers_operators_under_its_own_names_alone() {
         for figure in name.find_iter(alerts) {
             assert!(page.contains(figure.as_str()), "{} is not there", figure.as_str());
         }
+        let figures: Vec<&str> = page.lines().filter(|line| line.starts_with("pasarela_cluster_")).collect();
+        let by_partition = |line: &&str| line.contains("{partition=\"0\"");
+        assert!(figures.len() >= 6 && figures.iter().all(by_partition), "{figures:?}");
     }
     assert_eq!(under("localhost", "", "/admin/cluster"), Some(401));
     // A named operator, also where only a copy of the book is.

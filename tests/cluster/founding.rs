@@ -2,6 +2,7 @@
 
 use crate::beside::{product, window};
 use crate::machines::{Machines, ok};
+use crate::upgrading::Words;
 use crate::{insist, sellers};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -165,4 +166,54 @@ fn nothing_is_kept_for_a_node_that_is_forgotten() {
     machines.start(2);
     machines.until_ready();
     machines.until_caught_up();
+}
+
+#[test]
+fn the_number_of_partitions_is_the_clusters_and_one_is_served() {
+    const NUMBER: &str = "/pasarela/main/partitions";
+    let Some(mut machines) = Machines::new() else { return };
+    let refuses = |machines: &Machines, node: usize, command: &[&str], words: &[&str]| {
+        let refused = machines.command(node, command);
+        let said = said(&refused);
+        assert_eq!(refused.status.code(), Some(2), "{command:?}: {said}");
+        assert!(words.iter().all(|word| said.contains(word)), "{said}");
+        assert!(command == ["serve"] || said.lines().count() == 1, "{said}");
+    };
+    let peer = machines.peer(0);
+    let join = ["cluster", "join", "--from", peer.as_str()];
+    let grow = |number: &'static str| ["cluster", "grow", "--partitions", number];
+    machines.configure(0, "partitions = 2");
+    refuses(&machines, 0, &["cluster", "init"], &["cluster.partitions", "serves one partition, not 2"]);
+    for wrong in ["partitions = 0", "partitions = 65"] {
+        machines.configure(0, wrong);
+        refuses(&machines, 0, &["cluster", "init"], &["cluster.partitions", "from 1 to 64"]);
+    }
+    assert!(!machines.data(0).exists(), "a refused command makes nothing");
+    machines.configure(0, "partitions = 1");
+    machines.found_alone();
+    let words = Words::of(&machines);
+    assert_eq!(words.read(NUMBER), "1");
+    machines.configure(1, "partitions = 2");
+    refuses(&machines, 1, &join, &["says 2", "has 1", "leave it out"]);
+    assert!(!machines.data(1).exists(), "nothing was copied");
+
+    let shown = machines.command(0, &["cluster", "status"]);
+    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(shown.contains("partition") && shown.contains("windowBytes"), "{shown}");
+    let same = machines.command(0, &grow("1"));
+    assert!(same.status.success(), "{}", said(&same));
+    assert!(String::from_utf8_lossy(&same.stdout).contains("nothing was done"));
+    refuses(&machines, 0, &grow("2"), &["serves one partition, not 2"]);
+    refuses(&machines, 0, &grow("65"), &["65"]);
+
+    // As a later program leaves it.
+    words.write(NUMBER, "2");
+    refuses(&machines, 0, &grow("1"), &["has 2", "never fewer"]);
+    refuses(&machines, 1, &join, &["serves one partition, not 2"]);
+    machines.stop(0);
+    refuses(&machines, 0, &["serve"], &["says 1", "has 2", "leave it out"]);
+    // As an earlier one founded it.
+    words.remove(NUMBER);
+    machines.start(0);
+    machines.until(|machines| matches!(machines.get(0, "/readyz"), Some((200, _))));
 }

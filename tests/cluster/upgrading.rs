@@ -26,25 +26,29 @@ const MIXED: Duration = Duration::from_secs(2);
 const FOUNDED: &str = "/pasarela/main/founded";
 
 /// What the nodes have agreed on, as anybody could write it.
-struct Words {
+pub struct Words {
     runtime: Runtime,
     client: KvClient,
 }
 
 impl Words {
-    fn of(machines: &Machines) -> Words {
+    pub fn of(machines: &Machines) -> Words {
         let runtime = Runtime::new().expect("a runtime");
         let client = runtime.block_on(Client::connect([machines.etcd_endpoint()], None)).expect("it answers");
         Words { client: client.kv_client(), runtime }
     }
 
-    fn read(&self, key: &str) -> String {
+    pub fn read(&self, key: &str) -> String {
         let answer = self.runtime.block_on(self.client.clone().get(key, None)).expect("it answers");
         answer.kvs().first().expect("it is there").value_str().expect("a text").to_owned()
     }
 
-    fn write(&self, key: &str, value: &str) {
+    pub fn write(&self, key: &str, value: &str) {
         self.runtime.block_on(self.client.clone().put(key, value, None)).expect("it answers");
+    }
+
+    pub fn remove(&self, key: &str) {
+        self.runtime.block_on(self.client.clone().delete(key, None)).expect("it answers");
     }
 
     /// Has the cluster store this version, in the words of whoever raised it; `None`: as the first release founded it.

@@ -26,7 +26,7 @@ use domain::values::time::Timestamp;
 pub type Reveal<'a> = &'a dyn Fn(&ApiKey) -> Option<String>;
 
 /// The log that an account is in.
-const PARTITION: u64 = 0;
+pub const PARTITION: u64 = 0;
 
 /// The longest time for which a rotated key works on: 30 days.
 const OVERLAP_SECONDS_MAX: i64 = 30 * 24 * 60 * 60;
@@ -68,7 +68,7 @@ pub fn show_activated(tenant: &Tenant, warnings: impl IntoIterator<Item = String
     shown.list("warnings", warnings.into_iter().map(|warning| text(&warning))).end()
 }
 
-fn partition() -> Schema {
+pub fn partition() -> Schema {
     values::count().about("The log of a cluster that it is in, of which there is one.")
 }
 

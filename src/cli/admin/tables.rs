@@ -106,7 +106,7 @@ fn flatten(before: &str, members: &Map<String, Value>, rows: &mut Vec<(String, S
     }
 }
 
-fn table(width: Option<usize>) -> Table {
+pub fn table(width: Option<usize>) -> Table {
     let mut table = Table::new();
     table
         .load_style(comfy_table::presets::UTF8_FULL_CONDENSED)

@@ -46,11 +46,23 @@ pub fn founded(quorum: &dyn Quorum, keys: &Keys) -> Result<Option<Founded>, Look
     }
 }
 
+/// The number of partitions. A cluster that was founded before there was a number has one.
+pub fn partitions(quorum: &dyn Quorum, keys: &Keys) -> Result<u8, LookError> {
+    let read = quorum.read(&[Read::Key(keys.partitions())])?;
+    match read.first().and_then(|pairs| pairs.first()) {
+        None => Ok(1),
+        Some((_, value)) => {
+            let number = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
+            number.ok_or(LookError::Unknown)
+        }
+    }
+}
+
 /// Writes the agreed log's end `tip`, and a first epoch held by nobody who appends.
 pub fn found(
     quorum: &dyn Quorum,
     keys: &Keys,
-    founding: &Founded,
+    (founding, partitions): (&Founded, u8),
     node: &str,
     epoch: u64,
     tip: Tip,
@@ -61,6 +73,7 @@ pub fn found(
         compare: vec![Compare::Absent(keys.founded()), Compare::Absent(keys.tip())],
         then: vec![
             Change::Put(keys.founded(), founding.value()),
+            Change::Put(keys.partitions(), partitions.to_string().into_bytes()),
             Change::Put(keys.epoch(), first.value()),
             Change::Put(keys.tip(), tip.value()),
         ],

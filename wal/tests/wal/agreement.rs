@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 use wal::cluster::{
-    Agreed, AgreedTip, Agreement, Appender, Following, Founded, Keys, LookError, Patience, Proposal,
-    Standing, found,
+    Agreed, AgreedTip, Agreement, Appender, Change, Following, Founded, Keys, LookError, Patience, Proposal,
+    Quorum, Standing, Transaction, found, partitions,
 };
 use wal::{Config, Log, Stepper, Tip};
 
@@ -24,7 +24,7 @@ fn following(quorum: &MemoryQuorum, node: &str) -> Following {
 
 /// A founded cluster and an appender of the node `a`.
 fn appender(quorum: &MemoryQuorum) -> Appender {
-    found(quorum, &Keys::new("main"), &founding(), "a", 1, Tip::default()).expect("there is none yet");
+    found(quorum, &Keys::new("main"), (&founding(), 1), "a", 1, Tip::default()).expect("there is none yet");
     let a = following(quorum, "a");
     let seen = a.look(Tip::default()).expect("it answers");
     a.take(&seen, "t1").expect("it answers").expect("nobody else tries").appender(seen.tip, PATIENCE)
@@ -127,7 +127,7 @@ fn a_deposed_writer_is_fenced_and_says_that_nothing_was_written() {
 #[test]
 fn a_leader_that_speaks_after_it_was_seen_keeps_the_log() {
     let quorum = MemoryQuorum::new();
-    found(&quorum, &Keys::new("main"), &founding(), "a", 1, Tip::default()).expect("there is none yet");
+    found(&quorum, &Keys::new("main"), (&founding(), 1), "a", 1, Tip::default()).expect("there is none yet");
     let [a, b] = ["a", "b"].map(|node| following(&quorum, node));
     let leader =
         a.take(&a.glance().expect("it answers"), "t6").expect("it answers").expect("nobody else tries");
@@ -288,10 +288,26 @@ fn after_an_agreement_that_was_held_up_nobody_is_waited_for_longer_than_a_moment
 }
 
 #[test]
+fn the_number_of_partitions_is_the_founders_and_one_where_none_was_written() {
+    let quorum = MemoryQuorum::new();
+    let (keys, earlier) = (Keys::new("main"), Keys::new("earlier"));
+    found(&quorum, &keys, (&founding(), 64), "a", 1, Tip::default()).expect("there is none yet");
+    assert_eq!([&keys, &earlier].map(|keys| partitions(&quorum, keys)), [Ok(64), Ok(1)]);
+    let write = |words: &[u8]| {
+        let then = vec![Change::Put(b"/pasarela/main/partitions".to_vec(), words.to_vec())];
+        quorum.transact(&Transaction { then, ..Transaction::default() }).expect("it answers");
+    };
+    for words in [&b"two"[..], b"", b"256", b"\xff"] {
+        write(words);
+        assert_eq!(partitions(&quorum, &keys), Err(LookError::Unknown));
+    }
+}
+
+#[test]
 fn the_version_of_records_is_raised_by_the_leader_alone_and_while_no_node_says_otherwise() {
     let quorum = MemoryQuorum::new();
     let keys = Keys::new("main");
-    found(&quorum, &keys, &founding(), "a", 1, Tip::default()).expect("there is none yet");
+    found(&quorum, &keys, (&founding(), 1), "a", 1, Tip::default()).expect("there is none yet");
     let (a, b) = (following(&quorum, "a"), following(&quorum, "b"));
     let stores = || a.glance().expect("it answers").stores;
     let first =

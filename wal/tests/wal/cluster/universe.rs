@@ -90,7 +90,7 @@ impl Universe {
     pub fn new(seed: u64, canary: bool) -> Universe {
         let quorum = MemoryQuorum::new();
         let founding = Founded { fingerprint: "f".to_owned(), id: "i".to_owned(), stores: None };
-        found(&quorum, &Keys::new("main"), &founding, "n0", 1, Tip::default()).expect("it is new");
+        found(&quorum, &Keys::new("main"), (&founding, 1), "n0", 1, Tip::default()).expect("it is new");
         let machines =
             (0..MACHINES).map(|number| Mutex::new(Machine::new(number, &quorum, canary))).collect();
         let shared = Arc::new(Shared {
