@@ -6,7 +6,9 @@
 
 mod background;
 pub mod bank_rate;
+mod children;
 mod damage;
+pub mod front;
 mod halted;
 mod listeners;
 pub mod live_rails;
@@ -46,6 +48,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use stop_signals::StopSignals;
 
+const ROUTES_EVERY: Duration = Duration::from_millis(20);
+
 /// The parts that are made before anything is opened: what is wrong with them is the configuration's.
 pub struct Outside {
     pub spans: Option<Arc<Spans>>,
@@ -55,7 +59,7 @@ pub struct Outside {
 /// The books of the tenant keys in `set_aside` are not recovered; they are halted until an operator
 /// resumes them.
 pub async fn run(
-    config: Config,
+    mut config: Config,
     take_over: bool,
     set_aside: &[u64],
     outside: Outside,
@@ -70,6 +74,11 @@ pub async fn run(
     let mut signals = StopSignals::new()?;
     api::problem::explain_at(config.server.known_url());
     let mut listeners = Listeners::bind(&config, limits).await?;
+    if config.partition.is_some() {
+        children::end_with_the_front().map_err(StartupError::of("the front"))?;
+        let address = listeners.bind_peers(&config).await?;
+        config.cluster.listens_to_peers_at(address);
+    }
     let disk = Arc::new(Disk::new(&config.storage.path, config.storage.reserve_bytes));
     room::make_room(&disk);
     let (mut lead, mut stores) = (None, None);
@@ -101,6 +110,9 @@ pub async fn run(
     };
     room::keep_some(&disk);
     let background = Background::start(&config, &services, disk)?;
+    if config.partition.is_some() {
+        tokio::spawn(keep_routes(Arc::clone(&services)));
+    }
     let metrics = Metrics {
         services: Arc::clone(&services),
         traffic: listeners.traffic.clone(),
@@ -149,12 +161,28 @@ fn warn_of_weak_access(access: Option<&Secret>) {
     }
 }
 
+/// Tells the front whose keys lead where.
+async fn keep_routes(services: Arc<Services>) {
+    let Some(cluster) = &services.cluster else { return };
+    let mut known = None;
+    loop {
+        let version = services.callers.directory.version();
+        if known != Some(version)
+            && let Ok(book) = services.platform_book().await
+        {
+            cluster.learn_routes(&book);
+            known = Some(version);
+        }
+        tokio::time::sleep(ROUTES_EVERY).await;
+    }
+}
+
 fn say_ready(config: &Config, services: &Services) {
     if let Some(cluster) = &services.cluster {
         cluster.opened(services.engine.reader().clone());
     }
     tracing::info!(listen = %config.server.listen, admin = %config.admin.listen, path = %config.storage.path.display(), "ready");
-    if welcome::is_watched(config) {
+    if config.partition.is_none() && welcome::is_watched(config) {
         let scheme = if config.admin.tls.is_some() { "https" } else { "http" };
         eprintln!("{}", welcome::lines(config, &format!("{scheme}://{}", config.admin.listen)));
     }
@@ -176,6 +204,10 @@ async fn stand_by(
     let panicked = |_| StartupError::of("the node of the cluster did not start")("it panicked");
     let (node, promoted) = started.map_err(panicked)??;
     listen_to_peers(config, &node, disk, listeners).await?;
+    if config.partition.is_some() {
+        node.tell(config.cluster.peer_address(config.server.tls.is_some()))
+            .map_err(StartupError::of("the front"))?;
+    }
     // Operators ask a standby too.
     listeners.serve_operators();
     let (own, disk) = (config.clone(), Arc::clone(disk));

@@ -18,6 +18,8 @@ pub mod front;
 pub mod joining;
 mod leading;
 mod lifeline;
+pub mod node_front;
+pub mod partitions;
 pub mod passing;
 pub mod peer_front;
 pub mod peers;
@@ -25,6 +27,7 @@ mod renewal;
 mod seed;
 mod standing_by;
 mod step_down;
+pub mod told;
 pub mod view;
 
 pub use admission::{ClusterError, check_directory, check_stored, leave};
@@ -75,6 +78,7 @@ struct Shared {
     settings: Settings,
     following: Following,
     views: watch::Sender<Arc<View>>,
+    routes: watch::Sender<told::Routes>,
     barrier: Barrier,
     operators: Arc<Operators>,
     leader: OnceLock<Leader>,
@@ -105,9 +109,12 @@ struct Settings {
     fingerprint: String,
     /// That the configuration claims.
     partitions: Option<u8>,
+    is_preview: bool,
     failover: Duration,
     window_bytes_max: u64,
     data: PathBuf,
+    /// Of a process behind a front.
+    partition: Option<u8>,
 }
 
 /// The things that a node that leads from now on is given: the log that it followed, and the right

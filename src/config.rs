@@ -25,7 +25,7 @@ mod webhooks;
 
 pub use crate::rails::secret::ApiSecret as Secret;
 pub use admin::{Admin, TOKEN_CHARACTERS_MIN, TOKEN_FILE};
-pub use cluster::Cluster;
+pub use cluster::{Cluster, advertised};
 pub use error::{ConfigError, ValueError};
 pub use evm::{EVM_NETWORKS, Evm};
 pub use feeds::Rates;
@@ -42,9 +42,13 @@ use domain::values::time::Date;
 use keys::{Keys, Source};
 use std::path::{Path, PathBuf};
 use values::{origin, url};
+use wal::cluster::partition_name;
 
 /// In the current directory, or where the package installs it: the first that is there counts.
 pub const DEFAULT_FILES: [&str; 2] = ["config.toml", "/etc/pasarela/config.toml"];
+
+/// In the data directory of a node: that of each partition but the first.
+pub const PARTITIONS_DIRECTORY: &str = "partitions";
 
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -71,6 +75,8 @@ pub struct Config {
     pub telemetry: Telemetry,
     /// The file that this was read from, if it has the operators' token in it.
     pub file_with_token: Option<PathBuf>,
+    /// The partition that a process behind a front serves.
+    pub partition: Option<u8>,
 }
 
 impl Config {
@@ -133,6 +139,24 @@ impl Config {
         self.admin.access(&self.storage.path, exposed.map(|(key, _)| key), self.cluster.is_on())
     }
 
+    /// Of one of a node's partitions, out of the node's own: its directory, its keys in etcd, its listener for nodes.
+    /// Live banks and the tenants of the configuration are the first one's.
+    pub fn of_partition(&self, partition: u8) -> Config {
+        let mut config = Config { partition: Some(partition), ..self.clone() };
+        if partition == 0 {
+            return config;
+        }
+        // The operators' token may be in the node's own directory.
+        config.admin.token = self.admin.presented(&self.storage.path).ok().flatten();
+        config.storage.path = self.storage.path.join(PARTITIONS_DIRECTORY).join(partition.to_string());
+        config.cluster.partition = partition_name(&self.cluster.partition, partition);
+        config.cluster.peer_listen.set_port(0);
+        config.bootstrap_tenants.clear();
+        (config.rails.r4, config.rails.wompi) = (None, None);
+        config.rails.evm.clear();
+        config
+    }
+
     /// A test key that may be shown to whoever asks: the configuration itself names it, and only
     /// this machine can ask.
     pub fn demo_key(&self) -> Option<&str> {
@@ -174,6 +198,7 @@ impl Config {
             log: Log::read(keys.section("log")),
             telemetry: Telemetry::read(keys.section("telemetry")),
             file_with_token: None,
+            partition: None,
         };
         keys.done();
         config

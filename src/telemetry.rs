@@ -29,7 +29,9 @@ pub fn say_last(why: &dyn Display) {
     eprintln!("{}pasarela: {why}", Lines::to_stderr().mark(Level::ERROR));
 }
 
-pub fn start(log: &Log) {
+/// `partition` is in each line of a process behind a front.
+pub fn start(log: &Log, partition: Option<u8>) {
+    journal::of_partition(partition);
     let is_text = match log.format {
         LogFormat::Auto => std::io::stderr().is_terminal(),
         LogFormat::Json => false,

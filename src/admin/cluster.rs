@@ -61,7 +61,7 @@ chapter! { "Server", "", {
 }
 
 async fn read(call: Call) -> CallResult {
-    Ok(Done::ok(front::show(&node(&call)?.view())))
+    Ok(Done::ok(front::show(&node(&call)?.view(), &[])))
 }
 
 async fn hand_over(call: Call) -> CallResult {

@@ -19,8 +19,9 @@ pub(super) struct Listeners {
     pub(super) admin_gate: Arc<StartupGate>,
     pub(super) traffic: [(&'static str, Arc<Traffic>); 2],
     pub(super) certificates: Vec<Arc<Certificates>>,
-    api: JoinHandle<Drained>,
+    api: Option<JoinHandle<Drained>>,
     bound: Option<(Listener, Limits)>,
+    bound_to_peers: Option<Listener>,
     admin: Option<JoinHandle<Drained>>,
     peers: Option<JoinHandle<Drained>>,
     limits: Limits,
@@ -29,7 +30,11 @@ pub(super) struct Listeners {
 }
 
 impl Listeners {
+    /// A process behind a front has no listener but the one for nodes.
     pub(super) async fn bind(config: &Config, limits: Limits) -> Result<Listeners, StartupError> {
+        if config.partition.is_some() {
+            return Ok(Listeners::of_partition(limits));
+        }
         let certificates = [
             certificates("api", "server.tls", config.server.tls.as_ref())?,
             certificates("admin", "admin.tls", config.admin.tls.as_ref())?,
@@ -48,7 +53,8 @@ impl Listeners {
             admin_gate: Arc::new(StartupGate::new(true)),
             traffic,
             certificates,
-            api,
+            api: Some(api),
+            bound_to_peers: None,
             bound: Some((admin, with_own_bodies(config, &limits))),
             admin: None,
             peers: None,
@@ -56,6 +62,32 @@ impl Listeners {
             renewing,
             stop,
         })
+    }
+
+    fn of_partition(limits: Limits) -> Listeners {
+        let gate = |is_operators| Arc::new(StartupGate::new(is_operators));
+        Listeners {
+            api_gate: gate(false),
+            admin_gate: gate(true),
+            traffic: [("api", Arc::default()), ("admin", Arc::default())],
+            certificates: Vec::new(),
+            api: None,
+            bound: None,
+            bound_to_peers: None,
+            admin: None,
+            peers: None,
+            limits,
+            renewing: tokio::spawn(async {}),
+            stop: watch::Sender::new(false),
+        }
+    }
+
+    /// Before the node says where it listens: the system may have chosen the port.
+    pub(super) async fn bind_peers(&mut self, config: &Config) -> Result<SocketAddr, StartupError> {
+        let listener = bind("cluster.peer_listen", config.cluster.peer_listen).await?;
+        let address = listener.local_addr().map_err(StartupError::of("cluster.peer_listen"))?;
+        self.bound_to_peers = Some(listener);
+        Ok(address)
     }
 
     pub(super) fn serve_operators(&mut self) {
@@ -71,7 +103,11 @@ impl Listeners {
         front: impl Answer,
     ) -> Result<(), StartupError> {
         let certificates = certificates("peers", "server.tls", config.server.tls.as_ref())?;
-        let listener = bind("cluster.peer_listen", config.cluster.peer_listen).await?.secured(certificates);
+        let listener = match self.bound_to_peers.take() {
+            Some(listener) => listener,
+            None => bind("cluster.peer_listen", config.cluster.peer_listen).await?,
+        };
+        let listener = listener.secured(certificates);
         let limits = Limits {
             connections_per_peer_max: 0,
             // What another node took is taken with what that added.
@@ -88,7 +124,7 @@ impl Listeners {
     }
 
     pub(super) async fn drain(self) {
-        for (name, listener) in [("server", Some(self.api)), ("admin", self.admin), ("peers", self.peers)] {
+        for (name, listener) in [("server", self.api), ("admin", self.admin), ("peers", self.peers)] {
             let Some(listener) = listener else { continue };
             match listener.await {
                 Ok(drained) if drained.cut_off > 0 => {

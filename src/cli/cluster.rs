@@ -7,7 +7,9 @@ use crate::cluster::peers::PeerKey;
 use crate::cluster::{self, founding, joining, peers};
 use crate::config::{Config, Secret};
 use crate::http::respond::JSON;
+use crate::recovery::Failed;
 use crate::recovery::directory::{self, LOG_DIRECTORY};
+use ::wal::Reader;
 use clap::Subcommand;
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -105,6 +107,11 @@ impl Cluster {
                 let (config, reader) = wal::open(&settings)?;
                 wal::proved(&reader, None)?;
                 drop(reader);
+                for partition in 1..config.cluster.number() {
+                    let data = config.of_partition(partition).storage.path;
+                    let reader = Reader::open_read_only(data.join(LOG_DIRECTORY)).map_err(Failed::from)?;
+                    wal::proved(&reader, None)?;
+                }
                 let done = founding::reseed(&config)?;
                 format!("cluster {} goes on after record {}\n", done.cluster, done.tip.seq)
             }

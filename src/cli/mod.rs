@@ -147,6 +147,9 @@ pub enum Failure {
     Damaged(String),
     #[error("{0}")]
     Other(String),
+    /// Another process has said why, and ended with this code.
+    #[error("a process of this one may not run")]
+    Said(u8),
 }
 
 impl Failure {
@@ -161,6 +164,7 @@ impl Failure {
             Failure::Startup(error) if error.is_damage() => ExitCode::from(EXIT_DAMAGED),
             Failure::Startup(StartupError::Cluster(error)) if error.is_refusal() => ExitCode::from(2),
             Failure::Damaged(_) => ExitCode::from(EXIT_DAMAGED),
+            Failure::Said(code) => ExitCode::from(*code),
             _ => ExitCode::FAILURE,
         }
     }
@@ -214,6 +218,7 @@ pub fn run() -> ExitCode {
                 Failure::Startup(error) if error.is_damage() => {
                     telemetry::say_last(&format_args!("{failure}; {}", error.advice()));
                 }
+                Failure::Said(_) => {}
                 _ => telemetry::say_last(&failure),
             }
             failure.exit_code()

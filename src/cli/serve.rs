@@ -1,8 +1,8 @@
 //! `pasarela serve`: runs the server until it is told to stop.
 
 use super::{Failure, Settings, other};
-use crate::app::{Outside, StartupError, live_rails, privacy};
-use crate::cluster;
+use crate::app::{Outside, StartupError, front, live_rails, privacy};
+use crate::cluster::{self, partitions};
 use crate::telemetry::spans::Spans;
 use crate::webhooks::post;
 use crate::{app, telemetry};
@@ -24,6 +24,9 @@ pub struct Serve {
     /// key, as a refused start names it. May be said more than once
     #[arg(long, value_name = "TENANT_KEY", value_parser = clap::value_parser!(u64).range(1..))]
     set_aside: Vec<u64>,
+    /// Serve this partition of a node alone, behind its front
+    #[arg(long, hide = true)]
+    partition: Option<u8>,
 }
 
 impl Serve {
@@ -31,10 +34,14 @@ impl Serve {
         // Done before anything secret is read.
         privacy::forbid_core_dumps()
             .map_err(|error| Failure::Other(format!("core dumps could not be forbidden: {error}")))?;
-        let config = self.settings.read(true)?;
+        let node = self.settings.read(true)?;
+        let config = self.partition.map_or_else(|| node.clone(), |partition| node.of_partition(partition));
         if config.cluster.is_on() {
             // Before anything is made in the directory.
             cluster::check_stored(&config).map_err(StartupError::from)?;
+            if let Some(partition @ 1..) = self.partition {
+                partitions::make(&node, partition).map_err(StartupError::from)?;
+            }
             cluster::check_directory(&config).map_err(StartupError::from)?;
         } else {
             cluster::leave(&config.storage.path, self.take_over).map_err(StartupError::from)?;
@@ -49,7 +56,7 @@ impl Serve {
         if let Some(path) = &config.webhooks.extra_ca_file {
             post::certificates(path)?;
         }
-        telemetry::start(&config.log);
+        telemetry::start(&config.log, config.partition);
         if let Some(path) = generated {
             tracing::info!(file = %path.display(), "a token for operators was generated; `pasarela admin` finds it there");
         }
@@ -62,6 +69,12 @@ impl Serve {
             .thread_name("pasarela")
             .build()
             .map_err(|error| Failure::Other(format!("the runtime did not start: {error}")))?;
+        if config.cluster.is_on() && config.cluster.number() > 1 && config.partition.is_none() {
+            return match runtime.block_on(front::run(config))? {
+                None => Ok(()),
+                Some(code) => Err(Failure::Said(code)),
+            };
+        }
         let spans = Spans::start(&config.telemetry).map_err(other)?.map(Arc::new);
         let outside = Outside { spans: spans.clone(), networks };
         let ended = runtime.block_on(app::run(config, self.take_over, &self.set_aside, outside));

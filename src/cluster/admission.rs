@@ -4,7 +4,7 @@ use super::directory::Belongs;
 use super::etcd::{Etcd, EtcdError};
 use super::view::{Member, Role, View, now_ms};
 use super::{Settings, Shared, renewal};
-use crate::config::Config;
+use crate::config::{Config, advertised};
 use crate::operators::Operators;
 use crate::recovery::directory::{self, LOG_DIRECTORY};
 use crate::recovery::restored_copy::RestoredCopy;
@@ -151,9 +151,7 @@ pub(super) fn prepare(
     let fingerprint = directory::fingerprint(&directory::mark_key(data)?);
     let quorum: Arc<dyn Quorum> = Arc::new(Etcd::new(cluster)?);
     let following = Following::new(Arc::clone(&quorum), Keys::new(&cluster.partition), &cluster.node);
-    let scheme = if config.server.tls.is_some() { "https" } else { "http" };
-    let address =
-        |given: &Option<String>, listen| given.clone().unwrap_or_else(|| format!("{scheme}://{listen}"));
+    let has_tls = config.server.tls.is_some();
     let me = Member {
         node: cluster.node.clone(),
         id: belongs.id,
@@ -163,8 +161,8 @@ pub(super) fn prepare(
         seen_at_ms: 0,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         format: codec::NEWEST,
-        advertise: address(&cluster.advertise, config.server.listen),
-        peer_advertise: address(&cluster.peer_advertise, cluster.peer_listen),
+        advertise: advertised(&cluster.advertise, config.server.listen, has_tls),
+        peer_advertise: advertised(&cluster.peer_advertise, cluster.peer_listen, has_tls),
         diverged: false,
         held_up: None,
     };
@@ -172,7 +170,7 @@ pub(super) fn prepare(
         partition: cluster.partition.clone(),
         node: cluster.node.clone(),
         stored_version: codec::BEFORE,
-        waits_for: "catching up with the agreed log",
+        waits_for: "catching up with the agreed log".into(),
         ..View::default()
     };
     let settings = Settings {
@@ -180,14 +178,17 @@ pub(super) fn prepare(
         cluster: belongs.cluster,
         fingerprint,
         partitions: cluster.partitions,
+        is_preview: cluster.partitions_preview,
         failover: cluster.failover(),
         window_bytes_max: cluster.window_bytes_max,
         data: data.clone(),
+        partition: config.partition,
     };
     let shared = Shared {
         settings,
         following,
         views: watch::Sender::new(Arc::new(view)),
+        routes: Default::default(),
         barrier: Default::default(),
         operators,
         leader: Default::default(),
@@ -253,7 +254,7 @@ pub(super) fn try_admit(shared: &Shared, local: Tip) -> Result<(), ClusterError>
     if founded.id != settings.cluster {
         return Err(ClusterError::of(path, OTHER_CLUSTER));
     }
-    must_have(settings.partitions, partitions(&*following.quorum, &following.keys)?)?;
+    must_have((settings.partitions, settings.is_preview), partitions(&*following.quorum, &following.keys)?)?;
     let seen = match following.look(local) {
         // The batches that are no longer in etcd are brought by a peer, whose log shows whether this one is a
         // beginning of it.
@@ -299,18 +300,18 @@ pub(super) fn must_store(stores: Option<u8>) -> Result<(), ClusterError> {
 }
 
 /// The number that a configuration claims, if it does, is the cluster's.
-pub(super) fn must_have(claimed: Option<u8>, has: u8) -> Result<(), ClusterError> {
+pub(super) fn must_have((claimed, is_preview): (Option<u8>, bool), has: u8) -> Result<(), ClusterError> {
     match claimed.filter(|claimed| *claimed != has) {
-        None => must_serve(has),
+        None => must_serve(has, is_preview && claimed.is_some()),
         Some(claimed) => Err(ClusterError::Partitions(format!(
             "the configuration says {claimed}, and the cluster has {has}: set it to {has}, or leave it out"
         ))),
     }
 }
 
-/// The only place that refuses more than one partition (docs/decisions/0199).
-pub(super) fn must_serve(partitions: u8) -> Result<(), ClusterError> {
-    if partitions == 1 {
+/// The only place that refuses more than one partition (docs/decisions/0199): a preview, whose nodes say the number.
+pub(super) fn must_serve(partitions: u8, is_preview: bool) -> Result<(), ClusterError> {
+    if partitions == 1 || is_preview {
         return Ok(());
     }
     let own = env!("CARGO_PKG_VERSION");

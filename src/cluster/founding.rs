@@ -5,6 +5,7 @@ use super::admission::{
 };
 use super::directory::{Belongs, random_name};
 use super::etcd::Etcd;
+use super::partitions;
 use super::view::now_ms;
 use crate::config::Config;
 use crate::recovery::directory::{self, CLUSTER_FILE, LOG_DIRECTORY};
@@ -42,10 +43,15 @@ pub fn init(config: &Config) -> Result<Done, ClusterError> {
     fs::create_dir_all(data).map_err(at(data))?;
     let (fingerprint, tip, _) = open(config)?;
     let cluster = random_name()?;
+    for partition in others(config) {
+        partitions::prepare(config, &partition, &cluster)?;
+        open(&partition)?;
+    }
     // Written down before etcd has it: after a death in between `reseed` goes on.
     Belongs::new(&cluster, &config.cluster.partition)?.write(data)?;
     let founding = Founded { fingerprint, id: cluster.clone(), stores: Some(codec::NEWEST) };
-    let made = insist(&etcd, &keys, &founding, config, tip);
+    let made =
+        found_others(config, &etcd, &founding).and_then(|()| insist(&etcd, &keys, &founding, config, tip));
     // Another was faster; where it is unknown, `reseed` or `init` finds out.
     if matches!(made, Err(ClusterError::Agreed(LookError::Exists))) {
         match left {
@@ -65,22 +71,47 @@ pub fn reseed(config: &Config) -> Result<Done, ClusterError> {
     };
     let (fingerprint, tip, stores) = open(config)?;
     let founding = Founded { fingerprint, id: belongs.cluster.clone(), stores };
+    found_others(config, &etcd, &founding)?;
     insist(&etcd, &keys, &founding, config, tip)?;
     Ok(Done { cluster: belongs.cluster, tip })
 }
 
+fn others(config: &Config) -> impl Iterator<Item = Config> {
+    (1..config.cluster.number()).map(|partition| config.of_partition(partition))
+}
+
+/// Before the first: what is begun and not there is known by that, and goes on.
+fn found_others(config: &Config, etcd: &Etcd, first: &Founded) -> Result<(), ClusterError> {
+    for partition in others(config) {
+        let data = partition.storage.path.as_path();
+        if !data.join(LOG_DIRECTORY).join("CURRENT").is_file() {
+            return Err(ClusterError::of(
+                data,
+                "the log of this partition is missing: bring its directory back",
+            ));
+        }
+        if Belongs::read(data)?.is_none_or(|belongs| belongs.cluster != first.id) {
+            return Err(ClusterError::of(
+                data,
+                "this directory is of another cluster than the one that it is in",
+            ));
+        }
+        let (_, tip, stores) = open(&partition)?;
+        let keys = Keys::new(&partition.cluster.partition);
+        let founding = Founded { stores: stores.or(first.stores), ..first.clone() };
+        insist(etcd, &keys, &founding, &partition, tip)?;
+    }
+    Ok(())
+}
+
 fn not_founded_yet(config: &Config) -> Result<(Etcd, Keys), ClusterError> {
-    must_serve(founded_with(config))?;
+    must_serve(config.cluster.number(), config.cluster.partitions_preview)?;
     let (etcd, keys) = etcd(config)?;
     must_be_active(&config.storage.path)?;
     match founded_in_time(&etcd, &keys)? {
         None => Ok((etcd, keys)),
         Some(_) => Err(LookError::Exists.into()),
     }
-}
-
-fn founded_with(config: &Config) -> u8 {
-    config.cluster.partitions.unwrap_or(1)
 }
 
 /// The number that there is already changes nothing.
@@ -94,7 +125,7 @@ pub fn grow(config: &Config, to: u8) -> Result<(), ClusterError> {
         let why = format!("the cluster has {has}, and never fewer than before: {to} is refused");
         return Err(ClusterError::Partitions(why));
     }
-    must_serve(to)
+    if to == has { Ok(()) } else { must_serve(to, false) }
 }
 
 pub fn peers(config: &Config) -> Result<Vec<String>, ClusterError> {
@@ -103,8 +134,20 @@ pub fn peers(config: &Config) -> Result<Vec<String>, ClusterError> {
     Ok(members(&seen).into_iter().map(|member| member.peer_advertise).collect())
 }
 
-/// What the node has no longer counts, and nothing is kept in etcd for it.
+/// What the node has no longer counts, and nothing is kept in etcd for it. Of the first partition last: a call that was
+/// refused is made again.
 pub fn forget(config: &Config, node: &str) -> Result<(), ClusterError> {
+    for partition in others(config) {
+        let (etcd, keys) = etcd(&partition)?;
+        let seen = Following::new(Arc::new(etcd), keys.clone(), &config.cluster.node).glance()?;
+        if seen.nodes.iter().any(|(of, _)| *of == keys.node(node)) {
+            forget_in(&partition, node)?;
+        }
+    }
+    forget_in(config, node)
+}
+
+fn forget_in(config: &Config, node: &str) -> Result<(), ClusterError> {
     let refused = |why: String| Err(ClusterError::Refused(format!("{why}; nothing was done")));
     let (etcd, keys) = etcd(config)?;
     if founded_in_time(&etcd, &keys)?.is_none() {
@@ -148,7 +191,7 @@ pub fn forget(config: &Config, node: &str) -> Result<(), ClusterError> {
 
 /// With the version of the last record, if it is a later one than the first release's. A running server has the log
 /// open.
-fn open(config: &Config) -> Result<(String, Tip, Option<u8>), ClusterError> {
+pub(super) fn open(config: &Config) -> Result<(String, Tip, Option<u8>), ClusterError> {
     let data = &config.storage.path;
     let key = directory::mark_key(data)?;
     // Nodes that join bring it along.
@@ -187,7 +230,7 @@ fn insist(
     config: &Config,
     tip: Tip,
 ) -> Result<(), ClusterError> {
-    let (founding, node) = ((founding, founded_with(config)), &config.cluster.node);
+    let (founding, node) = ((founding, config.cluster.number()), &config.cluster.node);
     until_answered(etcd, PATIENCE, || Ok(found(etcd, keys, founding, node, 1, tip)?))
 }
 

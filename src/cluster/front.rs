@@ -18,10 +18,11 @@ use domain::platform::operators::Role;
 use domain::values::time::Timestamp;
 use hyper::Method;
 use std::sync::Arc;
+use std::time::Duration;
 
 pub const CLUSTER: &str = "/admin/cluster";
-const SNAPSHOT: &str = "/admin/snapshot";
-const BACKUP: &str = "/admin/backup";
+pub(super) const SNAPSHOT: &str = "/admin/snapshot";
+pub(super) const BACKUP: &str = "/admin/backup";
 
 /// What holds on a listener whoever leads.
 #[derive(Clone)]
@@ -84,9 +85,11 @@ impl StandbyFront {
                 Ok(Reply::new(200, TEXT, metrics(&self.cluster)))
             }
             (_, ListenerKind::Admin { .. }) => {
-                self.passing.pass(&self.cluster, Surface::Admin, arrival, body).await
+                self.passing.pass(self.cluster.changes(), Surface::Admin, arrival, body).await
             }
-            (_, ListenerKind::Api) => self.passing.pass(&self.cluster, Surface::Api, arrival, body).await,
+            (_, ListenerKind::Api) => {
+                self.passing.pass(self.cluster.changes(), Surface::Api, arrival, body).await
+            }
         }
     }
 
@@ -130,7 +133,7 @@ impl StandbyFront {
         }
         self.cluster.shared.operators.authenticate(&arrival.head.headers)?;
         without_unexpected(Ok(()), unexpected_parameters(arrival.head.uri.query()))?;
-        Ok(Reply::json(200, show(&self.cluster.view())))
+        Ok(Reply::json(200, show(&self.cluster.view(), &[])))
     }
 }
 
@@ -146,16 +149,23 @@ pub fn alive() -> Reply {
 }
 
 pub fn ready(cluster: &Cluster) -> Reply {
-    let view = cluster.view();
-    match view.ready(cluster.shared.settings.failover) {
-        Ok(()) => Reply::json(200, members(Object::new().plain("status", "ready"), &view).end()),
-        Err(why) => unready(cluster, why),
+    readiness(&cluster.view(), cluster.shared.settings.failover)
+}
+
+pub fn readiness(view: &View, failover: Duration) -> Reply {
+    match view.ready(failover) {
+        Ok(()) => Reply::json(200, members(Object::new().plain("status", "ready"), view).end()),
+        Err(why) => unavailable(view, why),
     }
 }
 
 pub fn unready(cluster: &Cluster, why: &str) -> Reply {
-    let unavailable = Object::new().plain("status", "unavailable").text("reason", why);
-    Reply::json(503, members(unavailable, &cluster.view()).end())
+    unavailable(&cluster.view(), why)
+}
+
+fn unavailable(view: &View, why: &str) -> Reply {
+    let object = Object::new().plain("status", "unavailable").text("reason", why);
+    Reply::json(503, members(object, view).end())
 }
 
 fn members(object: Object, view: &View) -> Object {
@@ -167,7 +177,8 @@ fn members(object: Object, view: &View) -> Object {
 }
 
 shown! {
-    pub fn show(view: &View), view_schema, 512 {
+    /// `others` are the further partitions.
+    pub fn show(view: &View, others: &[Arc<View>]), view_schema, 512 {
         plain "partition" = &view.partition, text();
         plain "node" = &view.node, text().about("The node that answers.");
         plain "role" = view.role.name(), one_of(["leader", "standby"]).about("Its part.");
@@ -181,14 +192,17 @@ shown! {
             "The version of the stored format that records are written in. It is raised by itself once every node reads \
              a later one.");
         list "nodes" = view.members.iter().map(|member| show_member(view, member)), list(named("ClusterNode"));
-        list "partitions" = [show_partition(view)], list(named("ClusterPartition")).about(
+        list "partitions" = std::iter::once(view)
+            .chain(others.iter().map(|view| &**view))
+            .zip(0..)
+            .map(|(view, partition)| show_partition(view, partition)), list(named("ClusterPartition")).about(
             "The logs of the cluster, of which there is one: what is above is of partition 0.");
     }
 }
 
 shown! {
-    pub fn show_partition(view: &View), partition_schema, 384 {
-        number "partition" = 0, count();
+    pub fn show_partition(view: &View, partition: u64), partition_schema, 384 {
+        number "partition" = partition, count();
         maybe plain "leader" = view.leader.as_ref(), text();
         number "epoch" = view.epoch, count();
         number "walSeq" = view.wal_seq, count();

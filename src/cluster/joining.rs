@@ -122,7 +122,10 @@ impl Known {
             )));
         };
         must_store(founded.stores)?;
-        must_have(config.cluster.partitions, founding::partitions_in_time(&etcd, &keys)?)?;
+        must_have(
+            (config.cluster.partitions, config.cluster.partitions_preview),
+            founding::partitions_in_time(&etcd, &keys)?,
+        )?;
         let following = Following::new(Arc::new(etcd), keys, node);
         let quorum = &*following.quorum;
         let seen = until_answered(quorum, founding::PATIENCE, || Ok(following.glance()?))?;

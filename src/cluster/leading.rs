@@ -46,7 +46,7 @@ pub(super) fn begin(shared: &Arc<Shared>, leader: &Leader) {
         view.role = Role::Leader;
         view.epoch = leader.epoch.number;
         view.leader = None;
-        view.waits_for = "taking over";
+        view.waits_for = "taking over".into();
     });
     for (name, run) in [("cluster-beat", beat as fn(&Arc<Shared>, &Leader)), ("cluster-confirm", confirm)] {
         let (to_run, leader) = (Arc::clone(shared), leader.clone());
@@ -137,7 +137,7 @@ fn show(shared: &Shared, seen: &Seen, wal_seq: Seq, is_open: bool) {
         view.members = members(seen);
         view.read_at = Some(Instant::now());
         view.leader = is_open.then(|| view.node.clone());
-        view.waits_for = "taking over";
+        view.waits_for = "taking over".into();
     });
 }
 
@@ -307,7 +307,7 @@ fn hand(shared: &Shared, leader: &Leader, to: &str) -> Result<HandedOver, Proble
     }
     shared.see(|view| {
         view.leader = None;
-        view.waits_for = "the log is being handed over";
+        view.waits_for = "the log is being handed over".into();
     });
     let began = Instant::now();
     loop {

@@ -1,9 +1,8 @@
-//! A standby passes a request on to the leader as it is, and its answer back. It is never sent twice.
+//! A standby, or a front, passes a request on to the leader as it is, and its answer back. It is never sent twice.
 
-use super::Cluster;
 use super::peers::{PROOF, Passed, PeerKey, Surface, TARGET};
-use super::view::View;
 use super::view::now_ms;
+use super::view::{Member, View};
 use crate::http::body::Inbound;
 use crate::http::listen::Arrival;
 use crate::http::respond::{Broken, Hold, Reply, Rest, X_REQUEST_ID};
@@ -16,11 +15,16 @@ use hyper::header::{
     CONNECTION, CONTENT_LENGTH, DATE, EXPECT, HOST, HeaderName, HeaderValue, STRICT_TRANSPORT_SECURITY, TE,
     TRAILER, TRANSFER_ENCODING, UPGRADE,
 };
-use reqwest::{Body, Client, Response};
+use reqwest::{Body, Client, RequestBuilder, Response};
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::watch;
 
 /// Who answered in the place of the node that was asked.
 const SERVED_BY: HeaderName = HeaderName::from_static("pasarela-served-by");
+/// To the leader, and to a front's own process, whoever leads.
+pub(super) const PASS: &str = "/peer/pass";
+pub(super) const ASK: &str = "/peer/ask";
 pub const HAND_OVER: &str = "/admin/cluster/hand-over";
 const OF_CONNECTION: [HeaderName; 8] = [
     CONNECTION,
@@ -44,22 +48,30 @@ const WHOLE_BYTES_MAX: u64 = 1 << 20;
 pub struct Passing {
     client: Client,
     key: PeerKey,
+    /// What comes to a front comes never from the process that it is passed to.
+    is_front: bool,
 }
 
 impl Passing {
     pub fn new(client: Client, key: PeerKey) -> Passing {
-        Passing { client, key }
+        Passing { client, key, is_front: false }
     }
 
+    pub fn of_front(client: Client, key: PeerKey) -> Passing {
+        Passing { client, key, is_front: true }
+    }
+
+    /// To the leader that the newest of these views names.
     pub async fn pass(
         &self,
-        cluster: &Cluster,
+        views: watch::Receiver<Arc<View>>,
         surface: Surface,
         arrival: &Arrival,
         body: &mut Inbound,
     ) -> Result<Reply, Problem> {
-        let view = cluster.view();
-        let Some(leader) = view.leader_member().filter(|leader| leader.node != view.node) else {
+        let view = views.borrow().clone();
+        let may_be = |leader: &&Member| self.is_front || leader.node != view.node;
+        let Some(leader) = view.leader_member().filter(may_be) else {
             return Err(Problem::no_leader());
         };
         let head = &arrival.head;
@@ -69,6 +81,42 @@ impl Passing {
             Some(hold) => Body::wrap_stream(as_it_comes(body.take(), hold.clone())),
             None => Body::from(body.bytes().await?),
         };
+        let asked = self.request(&leader.peer_advertise, PASS, surface, arrival)?.body(body).send();
+        // The call to hand over is answered by the old leader, once another serves.
+        let grace = if head.uri.path() == HAND_OVER { HAND_OVER_GRACE } else { GRACE };
+        let answered = tokio::select! {
+            answered = asked => answered,
+            () = replaced(views, &view, grace) => return Err(unknown(&head.method)),
+        };
+        match answered {
+            Ok(answer) => {
+                let reply = back(answer, Some(&leader.node).filter(|leader| **leader != view.node)).await?;
+                Ok(match hold {
+                    Some(hold) => reply.reading_on(hold),
+                    None => reply,
+                })
+            }
+            // The request was never sent.
+            Err(error) if error.is_connect() => Err(Problem::no_leader()),
+            Err(_) => Err(unknown(&head.method)),
+        }
+    }
+
+    /// What operators ask of a node itself, of the process that answers for it.
+    pub async fn ask(&self, peer: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+        let body = body.bytes().await?;
+        let asked = self.request(peer, ASK, Surface::Admin, arrival)?.body(body).send();
+        back(asked.await.map_err(|_| Problem::no_leader())?, None).await
+    }
+
+    fn request(
+        &self,
+        peer: &str,
+        path: &str,
+        surface: Surface,
+        arrival: &Arrival,
+    ) -> Result<RequestBuilder, Problem> {
+        let head = &arrival.head;
         let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
         let passed = Passed { method: &head.method, target, surface, peer: arrival.peer };
         let mut headers = head.headers.clone();
@@ -86,26 +134,7 @@ impl Passing {
         {
             headers.insert(name, HeaderValue::from_str(value).map_err(Problem::internal_error)?);
         }
-        let url = format!("{}/peer/pass", leader.peer_advertise);
-        // The call to hand over is answered by the old leader, once another serves.
-        let grace = if head.uri.path() == HAND_OVER { HAND_OVER_GRACE } else { GRACE };
-        let asked = self.client.request(head.method.clone(), url).headers(headers).body(body).send();
-        let answered = tokio::select! {
-            answered = asked => answered,
-            () = replaced(cluster, &view, grace) => return Err(unknown(&head.method)),
-        };
-        match answered {
-            Ok(answer) => {
-                let reply = back(answer, &leader.node).await?;
-                Ok(match hold {
-                    Some(hold) => reply.reading_on(hold),
-                    None => reply,
-                })
-            }
-            // The request was never sent.
-            Err(error) if error.is_connect() => Err(Problem::no_leader()),
-            Err(_) => Err(unknown(&head.method)),
-        }
+        Ok(self.client.request(head.method.clone(), format!("{peer}{path}")).headers(headers))
     }
 }
 
@@ -127,21 +156,21 @@ fn unknown(method: &Method) -> Problem {
 }
 
 /// When the leader that was asked has led no more for a while: it will not answer.
-async fn replaced(cluster: &Cluster, asked: &View, grace: Duration) {
-    let mut views = cluster.changes();
+async fn replaced(mut views: watch::Receiver<Arc<View>>, asked: &View, grace: Duration) {
     let is_other = |view: &View| view.leader != asked.leader || view.epoch != asked.epoch;
     loop {
         if views.wait_for(|view| is_other(view)).await.is_err() {
             return std::future::pending().await;
         }
         tokio::time::sleep(grace).await;
-        if is_other(&cluster.view()) {
+        if is_other(&views.borrow()) {
             return;
         }
     }
 }
 
-async fn back(answer: Response, leader: &str) -> Result<Reply, Problem> {
+/// A front's own process answers in the node's name.
+async fn back(answer: Response, served_by: Option<&String>) -> Result<Reply, Problem> {
     let status = answer.status().as_u16();
     let is_ours = |name: &HeaderName| {
         OF_CONNECTION.contains(name) || [X_REQUEST_ID, DATE, STRICT_TRANSPORT_SECURITY].contains(name)
@@ -159,9 +188,9 @@ async fn back(answer: Response, leader: &str) -> Result<Reply, Problem> {
     } else {
         Reply::passed_in_pieces(status, rest(answer))
     };
-    let served_by = HeaderValue::from_str(leader).unwrap_or(HeaderValue::from_static(""));
     let reply = headers.into_iter().fold(reply, |reply, (name, value)| reply.header(name, value));
-    Ok(reply.header(SERVED_BY, served_by))
+    let Some(leader) = served_by else { return Ok(reply) };
+    Ok(reply.header(SERVED_BY, HeaderValue::from_str(leader).unwrap_or(HeaderValue::from_static(""))))
 }
 
 fn rest(mut answer: Response) -> Rest {

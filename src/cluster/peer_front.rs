@@ -3,6 +3,7 @@
 use super::Cluster;
 use super::front;
 use super::lifeline;
+use super::passing;
 use super::peers::{PROOF, PeerKey, Surface, TARGET};
 use super::renewal;
 use super::seed::Seed;
@@ -33,15 +34,15 @@ impl<A: Answer, B: Answer> PeerFront<A, B> {
         PeerFront { cluster, key, guard, api, admin }
     }
 
-    /// If this node leads: nothing is passed on twice.
-    async fn passed(&self, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+    /// If this node leads, where it is the leader that is asked: nothing is passed on twice.
+    async fn passed(&self, arrival: &Arrival, body: &mut Inbound, must_lead: bool) -> Result<Reply, Problem> {
         let headers = &arrival.head.headers;
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let (proof, target) = (text(&PROOF), text(&TARGET));
         let Some((surface, peer)) = self.key.check(&arrival.head.method, target, proof, now_ms()) else {
             return Err(Problem::unauthorized("only nodes of this cluster are answered here"));
         };
-        if !self.cluster.leads() {
+        if must_lead && !self.cluster.leads() {
             return Err(Problem::no_leader());
         }
         let mut head = arrival.head.clone();
@@ -60,7 +61,7 @@ impl<A: Answer, B: Answer> PeerFront<A, B> {
         match arrival.head.uri.path() {
             "/peer/cluster" => {
                 self.must_have_token(arrival)?;
-                Ok(Reply::json(200, front::show(&self.cluster.view())))
+                Ok(Reply::json(200, front::show(&self.cluster.view(), &[])))
             }
             "/peer/checkpoint" => self.checkpoint(arrival).await,
             lifeline::PATH => self.lifeline(arrival),
@@ -110,7 +111,8 @@ impl<A: Answer, B: Answer> Answer for PeerFront<A, B> {
     async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
         let answered = match arrival.head.uri.path() {
             // It bears the Host of who asked the other node, and a proof that no page can make.
-            "/peer/pass" => self.passed(arrival, body).await,
+            passing::PASS => self.passed(arrival, body, true).await,
+            passing::ASK => self.passed(arrival, body, false).await,
             _ => self.own(arrival).await,
         };
         answered.unwrap_or_else(|problem| Reply::problem(&problem, &arrival.request_id))

@@ -16,6 +16,7 @@ use actors::{FollowError, Follower};
 use domain::codec;
 use domain::machine::{AnyBook, Domain};
 use domain::values::ids::PLATFORM;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
@@ -151,7 +152,7 @@ impl StandingBy {
         }
         if known < seen.batches.len() || is_beyond(seen) {
             // A later version leads, and has written what this one cannot read, or is about to.
-            if self.shared.views.borrow().held_up != Some(OUTDATED) {
+            if self.shared.views.borrow().held_up.as_deref() != Some(OUTDATED) {
                 tracing::error!("{OUTDATED}");
             }
             return self.stay_behind(Some(OUTDATED));
@@ -206,7 +207,7 @@ impl StandingBy {
         let lives = before.is_some_and(|before| before != seen.beat);
         self.shared.see(|view| {
             view.role = Role::Standby;
-            view.held_up = held_up;
+            view.held_up = held_up.map(Into::into);
             view.epoch = seen.epoch.number;
             view.wal_seq = wal_seq;
             view.agreed_seq = seen.tip.tip.seq;
@@ -218,11 +219,11 @@ impl StandingBy {
             let leads = seen.is_open && !is_silent && seen.epoch.node != view.node;
             let is_known = lives || view.leader.as_ref() == Some(&seen.epoch.node);
             view.leader = (leads && is_known).then(|| seen.epoch.node.clone());
-            view.waits_for = match view.leader {
+            view.waits_for = Cow::Borrowed(match view.leader {
                 Some(_) => "",
                 None if leads => "waiting for the leader's next sign of life",
                 None => held_up.unwrap_or("there is no leader"),
-            };
+            });
         });
     }
 
@@ -418,6 +419,7 @@ fn is_beyond(seen: &Seen) -> bool {
 fn learn_operators(shared: &Shared, follower: &mut Follower<Domain>) -> Result<(), FollowError> {
     if let AnyBook::Platform(book) = follower.book(PLATFORM)? {
         book.operators.values().for_each(|account| shared.operators.learn(account));
+        shared.learn_routes(book);
     }
     Ok(())
 }
@@ -427,7 +429,7 @@ pub(super) fn about(shared: &Shared, wal_seq: u64) -> Vec<u8> {
     // Borrowed once: who borrows again while another waits to change the view waits for ever.
     let (diverged, held_up) = {
         let view = shared.views.borrow();
-        (view.diverged.is_some(), view.held_up.map(str::to_owned))
+        (view.diverged.is_some(), view.held_up.as_deref().map(str::to_owned))
     };
     let member = Member {
         role: if shared.leader.get().is_some() { Role::Leader } else { Role::Standby },

@@ -33,7 +33,7 @@ pub(super) fn step_down(shared: &Arc<Shared>, why: &str) {
     }
     shared.see(|view| {
         view.leader = None;
-        view.waits_for = "there is no leader";
+        view.waits_for = "there is no leader".into();
     });
     if STOPS.load(Ordering::Acquire) {
         return;

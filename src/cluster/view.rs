@@ -2,6 +2,7 @@
 
 pub use crate::recovery::now_ms;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 use wal::Seq;
 
@@ -63,7 +64,8 @@ impl Member {
     }
 }
 
-#[derive(Clone, Debug, Default)]
+/// A process behind a front tells it this.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct View {
     pub partition: String,
     pub node: String,
@@ -77,12 +79,13 @@ pub struct View {
     /// The version of the stored format that records are written in.
     pub stored_version: u8,
     pub members: Vec<Member>,
+    #[serde(skip)]
     pub read_at: Option<Instant>,
     /// Why this node's log cannot go on.
     pub diverged: Option<String>,
-    pub held_up: Option<&'static str>,
+    pub held_up: Option<Cow<'static, str>>,
     /// For an operator, while nobody serves.
-    pub waits_for: &'static str,
+    pub waits_for: Cow<'static, str>,
 }
 
 impl View {
@@ -99,19 +102,19 @@ impl View {
     pub fn unanswered(&mut self, why: &'static str, failover: Duration) {
         if self.read_at.is_none_or(|at| at.elapsed() > failover) {
             self.leader = None;
-            self.waits_for = why;
+            self.waits_for = why.into();
         }
     }
 
     /// The error says why this node is not ready.
-    pub fn ready(&self, failover: Duration) -> Result<(), &'static str> {
+    pub fn ready(&self, failover: Duration) -> Result<(), &str> {
         if self.diverged.is_some() {
             return Err("the log here is not the agreed one");
         }
         if self.leader.is_none() {
-            return Err(self.waits_for);
+            return Err(&self.waits_for);
         }
-        if let Some(why) = self.held_up {
+        if let Some(why) = &self.held_up {
             return Err(why);
         }
         if self.read_at.is_none_or(|at| at.elapsed() > failover) {

@@ -4,7 +4,7 @@ use super::Secret;
 use super::error::ValueError;
 use super::keys::{Keys, settings};
 use super::values::{address, path, text_if, url};
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ settings! {
         partition: String = parsed("main".to_owned(), name),
         /// Of the whole cluster; `None` makes no claim.
         partitions: Option<u8> = optional_integer(1..=64),
+        partitions_preview: bool = boolean(false),
         node: String = parsed(host_name(), name),
         advertise: Option<String> = optional(url),
         peer_listen: SocketAddr = parsed(SocketAddr::from(([127, 0, 0, 1], 9091)), address),
@@ -43,11 +44,39 @@ impl Cluster {
         !self.etcd.is_empty()
     }
 
+    /// Of partitions, that this node goes by: more than one only if it is claimed.
+    pub fn number(&self) -> u8 {
+        self.partitions.unwrap_or(1)
+    }
+
     pub fn peer_hosts(&self) -> impl Iterator<Item = String> {
         let listen = Some(self.peer_listen).filter(|listen| !listen.ip().is_unspecified());
         let urls = [listen.map(|listen| format!("http://{listen}")), self.peer_advertise.clone()];
         let host = |url: String| Some(url.parse::<hyper::Uri>().ok()?.host()?.to_owned());
         urls.into_iter().flatten().filter_map(host)
+    }
+
+    /// After the system has chosen a port.
+    pub fn listens_to_peers_at(&mut self, address: SocketAddr) {
+        self.peer_listen = address;
+        let Some(mut url) = self.peer_advertise.as_deref().and_then(|url| url::Url::parse(url).ok()) else {
+            return;
+        };
+        if url.set_port(Some(address.port())).is_ok() {
+            self.peer_advertise = Some(url.as_str().trim_end_matches('/').to_owned());
+        }
+    }
+
+    /// For the front of this process, which is on the same machine: over TLS by the name that the certificate has.
+    pub fn peer_address(&self, has_tls: bool) -> String {
+        let mut near = self.peer_listen;
+        match near.ip() {
+            _ if has_tls => return advertised(&self.peer_advertise, near, true),
+            IpAddr::V4(ip) if ip.is_unspecified() => near.set_ip(Ipv4Addr::LOCALHOST.into()),
+            IpAddr::V6(ip) if ip.is_unspecified() => near.set_ip(Ipv6Addr::LOCALHOST.into()),
+            _ => {}
+        }
+        format!("http://{near}")
     }
 
     pub fn failover(&self) -> Duration {
@@ -58,6 +87,12 @@ impl Cluster {
         let Some(file) = &self.password_file else { return Ok(None) };
         Ok(Some(Secret::new(std::fs::read_to_string(file)?.trim_end().to_owned())))
     }
+}
+
+/// The address of a listener for others, if the configuration names none.
+pub fn advertised(given: &Option<String>, listen: SocketAddr, has_tls: bool) -> String {
+    let scheme = if has_tls { "https" } else { "http" };
+    given.clone().unwrap_or_else(|| format!("{scheme}://{listen}"))
 }
 
 fn endpoint(text: &str) -> Result<String, ValueError> {

@@ -85,6 +85,11 @@ impl Directory {
         Arc::new(Directory { real: Some(Arc::clone(real)), ..Directory::default() })
     }
 
+    /// Another one after each change.
+    pub fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
+    }
+
     pub fn learn_tenant(&self, tenant: &Arc<Tenant>) {
         self.number_of.insert(tenant.id, tenant.number);
         let known = self.tenants.insert(tenant.number, Arc::clone(tenant));

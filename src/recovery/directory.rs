@@ -200,6 +200,19 @@ pub fn write_mark_key(directory: &Path, key: &[u8]) -> Result<(), Failed> {
     write_mark_check(directory, key)
 }
 
+/// The secrets of one directory for another that has none yet.
+pub fn copy_keys(from: &Path, to: &Path) -> Result<(), Failed> {
+    if read_mark_key(to)?.is_none()
+        && let Some(key) = read_mark_key(from)?
+    {
+        write_mark_key(to, &key)?;
+    }
+    match (read_card_key(to, None)?, read_card_key(from, None)?) {
+        (None, Some(key)) => write_whole(&card_key_path(to, None), SECRET, &key),
+        _ => Ok(()),
+    }
+}
+
 fn write_mark_check(directory: &Path, key: &[u8]) -> Result<(), Failed> {
     write_whole(&directory.join(MARK_CHECK_FILE), SECRET, &mark_check(key))
 }

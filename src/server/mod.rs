@@ -15,6 +15,7 @@ pub use table::prepare;
 use crate::admin::AdminApi;
 use crate::checkout::Checkout;
 use crate::cluster::front::StandbyFront;
+use crate::cluster::node_front::NodeFront;
 use crate::cluster::{Confirming, front};
 use crate::console;
 use crate::gateway::dispatch::{Gateway, OnBehalf, Request, sent_key};
@@ -723,6 +724,8 @@ async fn confirmed(
 pub struct StartupGate {
     inside: OnceLock<Arc<Server>>,
     standby: OnceLock<StandbyFront>,
+    /// Of a node with several partitions, in the place of all else.
+    front: OnceLock<NodeFront>,
     why_closed: RwLock<&'static str>,
     /// Whether another machine may lead meanwhile: then a request is not this one's to do.
     is_node: AtomicBool,
@@ -737,6 +740,7 @@ impl StartupGate {
             cards: table::cards(),
             inside: OnceLock::new(),
             standby: OnceLock::new(),
+            front: OnceLock::new(),
             why_closed: RwLock::new("recovering: the log is being replayed"),
             is_node: AtomicBool::new(false),
         }
@@ -771,6 +775,10 @@ impl StartupGate {
         let _ = self.standby.set(front);
     }
 
+    pub fn pass_on(&self, front: NodeFront) {
+        let _ = self.front.set(front);
+    }
+
     pub fn open(&self, inside: Server) {
         assert!(self.inside.set(Arc::new(inside)).is_ok(), "a startup gate is opened once");
     }
@@ -788,6 +796,7 @@ impl Answer for StartupGate {
             self.inside.get().is_none() && self.may_have_card(&arrival.head.method, arrival.head.uri.path());
         match self.inside.get() {
             Some(inside) => inside.answer(arrival, body).await,
+            None if let Some(front) = self.front.get() => front.answer(arrival, body).await,
             None if let Some(front) = self.standby.get() => front.answer(arrival, body).await,
             None if arrival.head.uri.path() == HEALTH => front::alive(),
             None if arrival.head.uri.path() == READY => {

@@ -4,11 +4,21 @@
 use std::io::{self, Stderr, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
+use std::sync::OnceLock;
 use tracing::{Level, Metadata};
 use tracing_subscriber::fmt::MakeWriter;
 
 /// By this variable systemd names the stream that it has given to a service: device and inode.
 const STREAM: &str = "JOURNAL_STREAM";
+
+static PARTITION: OnceLock<u8> = OnceLock::new();
+
+/// The lines from now on are of a process that serves one of several partitions.
+pub(super) fn of_partition(partition: Option<u8>) {
+    if let Some(partition) = partition {
+        let _ = PARTITION.set(partition);
+    }
+}
 
 pub(super) struct Lines {
     is_journal: bool,
@@ -56,11 +66,13 @@ pub(super) struct Line {
 
 impl Write for Line {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.mark.is_empty() {
+        let partition = PARTITION.get();
+        if self.mark.is_empty() && partition.is_none() {
             return self.to.write(bytes);
         }
-        // In one piece, so that another thread's line does not come between.
-        self.to.write_all(&marked(self.mark, bytes))?;
+        // In one piece, so that another thread's or process's line does not come between.
+        let named = partition.map(|partition| named(*partition, bytes));
+        self.to.write_all(&marked(self.mark, named.as_deref().unwrap_or(bytes)))?;
         Ok(bytes.len())
     }
 
@@ -74,9 +86,23 @@ fn marked(mark: &str, lines: &[u8]) -> Vec<u8> {
     lines.split_inclusive(|byte| *byte == b'\n').flat_map(|line| [mark.as_bytes(), line].concat()).collect()
 }
 
+/// A line, with the partition as a member or before the text.
+fn named(partition: u8, line: &[u8]) -> Vec<u8> {
+    match line.strip_prefix(b"{") {
+        Some(rest) => [format!("{{\"partition\":{partition},").as_bytes(), rest].concat(),
+        None => [format!("partition {partition}: ").as_bytes(), line].concat(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_names_the_partition() {
+        assert_eq!(named(2, b"{\"level\":\"INFO\"}\n"), b"{\"partition\":2,\"level\":\"INFO\"}\n");
+        assert_eq!(named(2, b"INFO ready\n"), b"partition 2: INFO ready\n");
+    }
 
     #[test]
     fn each_line_for_the_journal_has_the_priority_of_its_level() {

@@ -459,6 +459,10 @@ impl Machines {
         std::fs::read_to_string(self.path(&format!("n{node}.log"))).unwrap_or_default()
     }
 
+    pub fn etcd_port(&self) -> u16 {
+        self.etcd_ports[0][0]
+    }
+
     /// The address of an etcd, not by a node's wire.
     pub fn etcd_endpoint(&self) -> String {
         format!("http://127.0.0.1:{}", self.etcd_ports[0][0])

@@ -12,6 +12,7 @@ mod load;
 mod machines;
 mod moving;
 mod own;
+mod partitions;
 mod proxy;
 mod rounds;
 mod skew;

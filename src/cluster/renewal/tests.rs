@@ -155,7 +155,7 @@ fn view_with(address: &str) -> View {
         read_at: None,
         diverged: None,
         held_up: None,
-        waits_for: "",
+        waits_for: "".into(),
     }
 }
 

@@ -79,6 +79,15 @@ impl Keys {
     }
 }
 
+/// Under which the keys of one of a cluster's partitions are. No cluster can be called so, and the first partition has
+/// the keys of a cluster that has no other.
+pub fn partition_name(cluster: &str, partition: u8) -> String {
+    match partition {
+        0 => cluster.to_owned(),
+        more => format!("{cluster}~{more}"),
+    }
+}
+
 pub fn is_node_name(name: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     (1..=63).contains(&name.len()) && name.chars().all(fits)
@@ -172,6 +181,21 @@ mod tests {
         let (from, to) = keys.all();
         assert!(from < keys.beat() && keys.tip() < to && keys.piece(1, 2, 3, 4) < to);
         assert!(Keys::new("main2").tip() > to || Keys::new("main2").tip() < from);
+    }
+
+    #[test]
+    fn the_keys_of_partitions_are_apart() {
+        let of = |partition| Keys::new(&partition_name("main", partition));
+        assert_eq!(of(0), Keys::new("main"));
+        assert!(!is_node_name(&partition_name("main", 1)), "a cluster could be called so");
+        for other in [of(1), of(10), Keys::new("main1")] {
+            let (from, to) = of(0).all();
+            assert!(other.tip() < from || other.tip() >= to);
+            let (from, to) = other.all();
+            assert!(of(0).tip() < from || of(0).tip() >= to);
+        }
+        let (from, to) = of(1).all();
+        assert!(of(10).tip() < from || of(10).tip() >= to);
     }
 
     #[test]

@@ -1,0 +1,62 @@
+//! A node with several partitions: the public listeners, and a process for each partition behind them. It leads
+//! nothing, and has no log.
+
+use super::children::Children;
+use super::listeners::Listeners;
+use super::stop_signals::StopSignals;
+use super::{StartupError, guard, notify, warn_of_weak_access};
+use crate::cluster::Passing;
+use crate::cluster::node_front::{NodeFront, Place};
+use crate::cluster::peers::{self, PeerKey};
+use crate::cluster::told::Heard;
+use crate::config::Config;
+use crate::gateway::dispatch::sent_key;
+use crate::http::listen::Limits;
+use crate::http::open_files;
+use crate::recovery::directory;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Beyond what a process waits for requests under way, twice, and for another node to lead.
+const STOP: Duration = Duration::from_secs(15);
+
+/// The exit code of a start that the first partition refused, and said why.
+pub async fn run(config: Config) -> Result<Option<u8>, StartupError> {
+    warn_of_weak_access(config.access()?.as_ref());
+    let limits = Limits {
+        connections_max: open_files::connections_allowed(config.server.max_connections)?,
+        ..Limits::from(&config.server)
+    };
+    let mut signals = StopSignals::new()?;
+    api::problem::explain_at(config.server.known_url());
+    let mut listeners = Listeners::bind(&config, limits).await?;
+    listeners.api_gate.start_node();
+    let client = peers::client(&config, None)
+        .map_err(StartupError::of("server.tls: the certificates for other nodes"))?;
+    let passing = Passing::of_front(client, PeerKey::derived(&directory::mark_key(&config.storage.path)?));
+    let (node, failover) = (&config.cluster.node, config.cluster.failover());
+    let partitions: Arc<[Heard]> =
+        (0..config.cluster.number()).map(|_| Heard::nothing(node, failover)).collect();
+    let front = |place| NodeFront::new(Arc::clone(&partitions), place, passing.clone());
+    listeners.api_gate.pass_on(front(Place::Api(sent_key)));
+    listeners.admin_gate.pass_on(front(Place::Admin(guard(&config))));
+    listeners.serve_operators();
+    let patience = STOP + 2 * Duration::from_secs(config.server.shutdown_seconds);
+    let mut children = Children::start(&partitions, patience)
+        .map_err(StartupError::of("the processes of the partitions"))?;
+    tracing::info!(listen = %config.server.listen, admin = %config.admin.listen, partitions = partitions.len(), "ready");
+    notify::ready();
+    let refused = tokio::select! {
+        () = signals.received() => None,
+        code = children.refused() => Some(code),
+    };
+    tracing::info!("stopping");
+    notify::stopping();
+    // They hand over meanwhile, so that requests go on until another node has all partitions.
+    let stopped = tokio::task::spawn_blocking(move || children.stop()).await;
+    stopped.map_err(StartupError::of("the processes of the partitions"))?;
+    listeners.stop();
+    listeners.drain().await;
+    tracing::info!("stopped");
+    Ok(refused)
+}

@@ -1,0 +1,228 @@
+//! Three partitions on three nodes: a front and a process for each partition, of which any may die.
+
+use crate::gaps::{self, most};
+use crate::insist;
+use crate::load::{Load, verified_seller};
+use crate::machines::{Machines, exchange, ok};
+use crate::rounds::{CALLERS, judge, prepare};
+use serde_json::{Value, json};
+use std::process::Output;
+use std::time::{Duration, Instant};
+
+const PREVIEW: &str = "partitions = 3\npartitions_preview = true";
+
+fn machines() -> Option<Machines> {
+    let machines = Machines::new()?;
+    (0..3).for_each(|node| machines.configure(node, PREVIEW));
+    Some(machines)
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The rows that a node shows.
+fn rows(machines: &Machines, node: usize) -> Vec<Value> {
+    let shown = machines.operator(node, "GET", "/admin/cluster", None);
+    let shown = shown.filter(|(status, _)| *status == 200).map(|(_, shown)| shown).unwrap_or_default();
+    shown["partitions"].as_array().cloned().unwrap_or_default()
+}
+
+/// Waits until every node shows a leader of each partition, and three nodes of it.
+fn until_led(machines: &Machines) {
+    let is_led = |row: &Value| row["leader"].is_string() && row["nodes"].as_array().map(Vec::len) == Some(3);
+    machines.until(|machines| {
+        (0..3).all(|node| {
+            let rows = rows(machines, node);
+            rows.len() == 3 && rows.iter().all(is_led)
+        })
+    });
+}
+
+fn leader_of(machines: &Machines, partition: usize) -> usize {
+    let rows = rows(machines, 0);
+    let name = rows[partition]["leader"].as_str().expect("somebody leads");
+    name.trim_start_matches('n').parse().expect("a number")
+}
+
+fn epochs(machines: &Machines) -> Vec<u64> {
+    rows(machines, 0).iter().map(|row| row["epoch"].as_u64().expect("a number")).collect()
+}
+
+/// The process of a partition of a node.
+fn process(machines: &Machines, node: usize, partition: usize) -> Option<u32> {
+    let front = machines.pid(node);
+    let of_front = |pid: &u32| {
+        let read = |name: &str| std::fs::read_to_string(format!("/proc/{pid}/{name}")).unwrap_or_default();
+        let parent = read("stat").rsplit(')').next().and_then(|rest| rest.split(' ').nth(2)?.parse().ok());
+        parent == Some(front) && read("cmdline").ends_with(&format!("--partition\0{partition}\0"))
+    };
+    let processes = std::fs::read_dir("/proc").expect("a directory");
+    let pids = processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    pids.into_iter().find(of_front)
+}
+
+fn is_there(pid: u32) -> bool {
+    std::path::Path::new(&format!("/proc/{pid}/exe")).exists()
+}
+
+#[test]
+fn partitions_are_served_whatever_process_dies() {
+    let Some(mut machines) = machines() else { return };
+    machines.found();
+    until_led(&machines);
+    let (merchant, before) = prepare(&machines);
+    let (load, callers) = Load::begin(machines.ports(), &merchant, CALLERS.0, CALLERS.1);
+    let quiet = || std::thread::sleep(Duration::from_secs(1));
+    let served = |since: Instant, what: &str| {
+        let began = Instant::now();
+        while load.first_success(since).is_none() {
+            assert!(
+                began.elapsed() < Duration::from_secs(20),
+                "nobody is served: {what}: {}",
+                machines_log(&load)
+            );
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        quiet();
+        let gap = load.longest_gap(since);
+        eprintln!("{what}: nobody was served for {} ms", gap.as_millis());
+        gap
+    };
+    quiet();
+    for node in 0..3 {
+        let (status, headers, _) = machines.exchange(node, "GET", "/v1/balance", None).expect("an answer");
+        let leader = leader_of(&machines, 0);
+        assert_eq!(status, 200);
+        assert_eq!(
+            headers.get("pasarela-leader"),
+            Some(&format!("http://127.0.0.1:{}", machines.ports()[leader]))
+        );
+        let by = (node != leader).then(|| format!("n{leader}"));
+        assert_eq!(headers.get("pasarela-served-by"), by.as_ref());
+        let unknown = exchange_with(&machines, node, "pk_test_nobody");
+        assert_eq!(unknown, Some(401));
+    }
+
+    // One that leads another partition: this one's accounts do not notice.
+    let (epochs_before, node) = (epochs(&machines), leader_of(&machines, 1));
+    let since = Instant::now();
+    kill(process(&machines, node, 1).expect("it runs"));
+    machines.until(|machines| {
+        rows(machines, 0).get(1).is_some_and(|row| row["epoch"].as_u64() > Some(epochs_before[1]))
+    });
+    let gap = served(since, "another partition's leader killed");
+    assert!(gap < most(Duration::from_millis(300)), "{gap:?}");
+    assert_eq!(epochs(&machines)[0], epochs_before[0], "partition 0 changed hands");
+    until_led(&machines);
+
+    let (front, node) = (machines.pid(leader_of(&machines, 0)), leader_of(&machines, 0));
+    let since = Instant::now();
+    kill(process(&machines, node, 0).expect("it runs"));
+    let gap = served(since, "partition 0's leader killed");
+    assert!(gap < most(gaps::KILLED), "{gap:?}");
+    until_led(&machines);
+    assert_eq!(machines.pid(node), front, "the front went on");
+
+    let node = leader_of(&machines, 0);
+    let behind: Vec<u32> = (0..3).filter_map(|partition| process(&machines, node, partition)).collect();
+    assert_eq!(behind.len(), 3);
+    let since = Instant::now();
+    machines.kill(node);
+    let gap = served(since, "a front killed");
+    assert!(gap < most(gaps::KILLED), "{gap:?}");
+    let began = Instant::now();
+    while behind.iter().any(|pid| is_there(*pid)) {
+        assert!(began.elapsed() < Duration::from_secs(20), "processes outlive their front");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    machines.start(node);
+    machines.until_ready();
+    until_led(&machines);
+
+    let node = leader_of(&machines, 0);
+    let since = Instant::now();
+    machines.stop(node);
+    let gap = served(since, "a front told to stop");
+    assert!(gap < most(Duration::from_millis(300)), "{gap:?}");
+    machines.start(node);
+    machines.until_ready();
+    until_led(&machines);
+
+    load.end();
+    callers.into_iter().for_each(|caller| caller.join().expect("a caller"));
+    load.with(|history| judge(&machines, history, before));
+    machines.stop_all();
+    machines.tips_are_equal();
+    for node in 0..3 {
+        let verified = machines.command(node, &["wal", "verify"]);
+        assert!(verified.status.success(), "{}", said(&verified));
+        for partition in ["1", "2"] {
+            let data = machines.data(node).join("partitions").join(partition);
+            let verified =
+                machines.command(node, &["wal", "verify", "--data-dir", data.to_str().expect("text")]);
+            assert!(verified.status.success(), "{}", said(&verified));
+        }
+    }
+}
+
+fn machines_log(load: &Load) -> String {
+    load.with(|history| format!("{:?}", history.refused))
+}
+
+fn exchange_with(machines: &Machines, node: usize, key: &str) -> Option<u16> {
+    let head = format!("host: localhost\r\nx-api-key: {key}\r\n");
+    let answer = crate::machines::exchange_as(machines.ports()[node], "GET", "/v1/balance", None, &head);
+    answer.map(|(status, _, _)| status)
+}
+
+fn kill(pid: u32) {
+    let sent = std::process::Command::new("kill").args(["-KILL", &pid.to_string()]).status();
+    assert!(sent.expect("kill runs").success());
+}
+
+#[test]
+fn partitions_are_founded_after_a_death_at_any_step() {
+    let Some(mut machines) = machines() else { return };
+    machines.found_without_serving();
+    let cluster = || std::fs::read_to_string(machines.data(0).join("CLUSTER")).expect("it is there");
+    let own: Value = serde_json::from_str(&cluster()).expect("JSON");
+    for partition in ["1", "2"] {
+        let of = machines.data(0).join("partitions").join(partition).join("CLUSTER");
+        let of: Value = serde_json::from_slice(&std::fs::read(of).expect("it is there")).expect("JSON");
+        assert_eq!(
+            (&of["cluster"], &of["partition"]),
+            (&own["cluster"], &json!(format!("main~{partition}")))
+        );
+    }
+    // Before etcd has any of it, and after it has the others, of which it is told again.
+    let forget_first = |machines: &Machines| {
+        let range = json!({ "key": "L3Bhc2FyZWxhL21haW4v", "range_end": "L3Bhc2FyZWxhL21haW4w" });
+        ok(exchange(machines.etcd_port(), "POST", "/v3/kv/deleterange", Some(&range), "")
+            .map(|(status, _, body)| (status, body)));
+    };
+    machines.lose_etcd();
+    let began = Instant::now();
+    while !machines.command(0, &["cluster", "reseed"]).status.success() {
+        assert!(began.elapsed() < Duration::from_secs(30), "etcd does not start");
+    }
+    forget_first(&machines);
+    let again = machines.command(0, &["cluster", "init"]);
+    assert!(said(&again).contains("cluster reseed"), "{}", said(&again));
+    let refused = machines.command(0, &["serve"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
+    assert!(said(&refused).contains("cluster reseed"), "{}", said(&refused));
+    let again = machines.command(0, &["cluster", "reseed"]);
+    assert!(again.status.success(), "{}", said(&again));
+
+    // Before the first directory is the cluster's.
+    machines.lose_etcd();
+    std::fs::remove_file(machines.data(0).join("CLUSTER")).expect("it is there");
+    machines.found();
+    until_led(&machines);
+    insist(&machines, "afterwards");
+    assert!(!verified_seller(&machines, 2).is_empty());
+    let forgotten = machines.command(0, &["cluster", "forget", "nobody"]);
+    assert_eq!(forgotten.status.code(), Some(1), "{}", said(&forgotten));
+    machines.stop_all();
+}
