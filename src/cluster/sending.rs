@@ -51,7 +51,8 @@ impl Sending {
         let peer = tokio::task::spawn_blocking(look).await.map_err(|error| error.to_string())??;
         let (target, nobody) = (target(&message), SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)));
         let passed = Passed { method: &Method::POST, target: &target, surface: Surface::Admin, peer: nobody };
-        let asked = self.client.post(format!("{peer}{PATH}")).header(PROOF, self.key.prove(&passed, now_ms()));
+        let asked =
+            self.client.post(format!("{peer}{PATH}")).header(PROOF, self.key.prove(&passed, now_ms()));
         let answer = asked.body(message).timeout(ANSWER).send().await.map_err(|error| error.to_string())?;
         let (status, said) = (answer.status(), answer.text().await.map_err(|error| error.to_string())?);
         match said.trim().parse() {

@@ -5,7 +5,7 @@
 //! A change holds when it is answered: the answer waits until the partitions that it concerns have followed, for a
 //! while.
 
-use crate::cluster::Sending;
+use crate::cluster::{Inlet, Sending};
 use crate::gateway::ask;
 use crate::gateway::keys::Directory;
 use crate::gateway::services::Services;
@@ -201,7 +201,7 @@ fn look_through(
 
 /// Takes over what the first partition's leader sent. The answer is how far this partition has followed; no bytes only
 /// ask for it.
-pub async fn take(services: &Arc<Services>, sent: &[u8]) -> Result<u64, Problem> {
+async fn take(services: &Arc<Services>, sent: &[u8]) -> Result<u64, Problem> {
     if !sent.is_empty() {
         let (after, followed) = codec::decode(sent).map_err(|error| {
             Problem::internal_error(format!("what partition 0 sent cannot be read: {error}"))
@@ -209,6 +209,15 @@ pub async fn take(services: &Arc<Services>, sent: &[u8]) -> Result<u64, Problem>
         write(services, after, followed).await?;
     }
     Ok(services.platform_book().await?.followed)
+}
+
+/// What [`take`] does with each message of the first partition's leader.
+pub fn inlet(services: &Arc<Services>) -> Inlet {
+    let services = Arc::clone(services);
+    Box::new(move |message| {
+        let services = Arc::clone(&services);
+        Box::pin(async move { take(&services, &message).await })
+    })
 }
 
 async fn write(services: &Arc<Services>, after: u64, followed: Followed) -> Result<(), Problem> {
