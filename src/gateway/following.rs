@@ -19,7 +19,6 @@ use domain::platform::following::Followed;
 use domain::record::Record;
 use domain::resources::tenants::PlatformAsk;
 use domain::values::ids::PLATFORM;
-use domain::values::time::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -145,8 +144,8 @@ async fn go_on(
         } else {
             let (services, after) = (Arc::clone(services), place.looked_at);
             let looked = tokio::task::spawn_blocking(move || {
-                look_through(&services, after, |found, seq, change, at| {
-                    found.add(seq, (change, at), &book, partition)
+                look_through(&services, (after, newest), |found, seq, change| {
+                    found.add(seq, change, &book, partition)
                 })
             });
             looked.await.map_err(|_| "a panic while the log was read".to_owned())??
@@ -173,21 +172,22 @@ fn rates(services: &Services) -> Result<Vec<Beside>, String> {
     Ok(samples.chain(prices.board.pins(now).into_iter().map(Beside::Pinned)).collect())
 }
 
-/// The changes after a record, up to the last one that was looked at.
+/// The changes after a record, up to the last one that was looked at. None is later than `newest`, which the book was
+/// taken after: it would not know the tenant of a newer key, nor a newer edit of a bank, and nobody would look again.
 fn look_through(
     services: &Services,
-    after: u64,
-    mut add: impl FnMut(&mut Followed, u64, &PlatformChange, Timestamp),
+    (after, newest): (u64, u64),
+    mut add: impl FnMut(&mut Followed, u64, &PlatformChange),
 ) -> Result<Followed, String> {
     let mut found = Followed { seq: after, ..Followed::default() };
     let mut changes = 0;
-    for stored in services.engine.reader().records(after + 1, None).take(LOOKED_AT) {
+    for stored in services.engine.reader().records(after + 1, Some(newest)).take(LOOKED_AT) {
         let stored = stored.map_err(|error| error.to_string())?;
         let seq = stored.seq;
         if stored.tenant == PLATFORM {
             let record: Record = codec::decode(&stored.payload).map_err(|error| error.to_string())?;
             if let Some(change) = record.platform.as_deref() {
-                add(&mut found, seq, change, Timestamp::from_unix_ms(stored.time_ms));
+                add(&mut found, seq, change);
                 changes += 1;
             }
         }
