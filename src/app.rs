@@ -25,9 +25,10 @@ mod welcome;
 use crate::cluster::front::{ListenerKind, StandbyFront};
 use crate::cluster::peer_front::PeerFront;
 use crate::cluster::peers::{self, PeerKey};
-use crate::cluster::{Cluster, Passing, Promoted};
+use crate::cluster::{Cluster, Passing, Promoted, Sending};
 use crate::config::{Config, Secret, TOKEN_CHARACTERS_MIN};
 use crate::disk::Disk;
+use crate::gateway::following::{self, Followers};
 use crate::gateway::services::Services;
 use crate::http::listen::Limits;
 use crate::http::open_files;
@@ -110,8 +111,12 @@ pub async fn run(
     };
     room::keep_some(&disk);
     let background = Background::start(&config, &services, disk)?;
-    if config.partition.is_some() {
+    if let (Some(partition), Some(cluster)) = (config.partition, &services.cluster) {
         tokio::spawn(keep_routes(Arc::clone(&services)));
+        match partition {
+            0 => Followers::start(&services, &Sending::new(&config, cluster.clone())?),
+            _ => cluster.follow_by(following::inlet(&services)),
+        }
     }
     let metrics = Metrics {
         services: Arc::clone(&services),

@@ -25,6 +25,7 @@ pub mod peer_front;
 pub mod peers;
 mod renewal;
 mod seed;
+mod sending;
 mod standing_by;
 mod step_down;
 pub mod told;
@@ -35,6 +36,7 @@ pub use barrier::{Confirming, NotConfirmed};
 pub use etcd::EtcdError;
 pub use leading::HandedOver;
 pub use passing::{HAND_OVER, Passing};
+pub use sending::Sending;
 pub use step_down::stop;
 
 use crate::backups::{self, Made};
@@ -44,9 +46,12 @@ use crate::recovery::{Failed, at};
 use actors::Followed;
 use api::problem::Problem;
 use barrier::Barrier;
+use bytes::Bytes;
 use domain::codec;
 use domain::machine::Domain;
+use std::future::Future;
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::thread::Thread;
@@ -67,6 +72,10 @@ const INSIST: Duration = Duration::from_secs(8);
 const STOP: Duration = Duration::from_secs(5);
 /// The time between two attempts to reach etcd of which the first failed at once.
 const PAUSE: Duration = Duration::from_millis(50);
+
+/// Takes what the first partition's leader sends, and says how far this one has followed.
+pub type Inlet =
+    Box<dyn Fn(Bytes) -> Pin<Box<dyn Future<Output = Result<u64, Problem>> + Send>> + Send + Sync>;
 
 /// A node, as the rest of the server sees it. Clones are the same one.
 #[derive(Clone)]
@@ -99,6 +108,7 @@ struct Shared {
     standing_by: OnceLock<Thread>,
     beating: OnceLock<Thread>,
     taken_at: OnceLock<Instant>,
+    inlet: OnceLock<Inlet>,
 }
 
 struct Settings {
@@ -225,6 +235,11 @@ impl Cluster {
         if let Some(thread) = self.shared.beating.get() {
             thread.unpark();
         }
+    }
+
+    /// Of a partition that follows the first, once it leads.
+    pub fn follow_by(&self, inlet: Inlet) {
+        let _ = self.shared.inlet.set(inlet);
     }
 
     pub fn takeovers(&self) -> u64 {

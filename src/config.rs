@@ -140,7 +140,7 @@ impl Config {
     }
 
     /// Of one of a node's partitions, out of the node's own: its directory, its keys in etcd, its listener for nodes.
-    /// Live banks and the tenants of the configuration are the first one's.
+    /// Live banks, feeds and the tenants of the configuration are the first one's.
     pub fn of_partition(&self, partition: u8) -> Config {
         let mut config = Config { partition: Some(partition), ..self.clone() };
         if partition == 0 {
@@ -152,6 +152,8 @@ impl Config {
         config.cluster.partition = partition_name(&self.cluster.partition, partition);
         config.cluster.peer_listen.set_port(0);
         config.bootstrap_tenants.clear();
+        config.rates.feeds.clear();
+        (config.rates.bank, config.banks_feed_url) = (None, None);
         (config.rails.r4, config.rails.wompi) = (None, None);
         config.rails.evm.clear();
         config

@@ -145,8 +145,15 @@ pub(super) async fn open(
     keys: Vec<ApiKey>,
     (keep, audit): (Option<KeepRef>, Option<Box<AuditEntry>>),
 ) -> Result<(Changed, Arc<Tenant>), Problem> {
-    let ask =
-        PlatformAsk::Open { id, name, settings: Settings::shared(Arc::new(settings)), keys, opener: None };
+    let partitions = services.callers.followers.as_ref().map_or(1, |followers| followers.count());
+    let ask = PlatformAsk::Open {
+        id,
+        name,
+        settings: Settings::shared(Arc::new(settings)),
+        keys,
+        opener: None,
+        partitions,
+    };
     let opened = ask::platform(services, ask, keep, audit).await?;
     let tenant = match opened.change() {
         Some(PlatformChange::Opened { tenant, .. }) => Arc::clone(tenant),
@@ -209,6 +216,9 @@ async fn set_live_status(call: Call) -> CallResult {
     let _turn = call.turns.of(known.number).await;
     let tenant = call.tenant()?;
     let is_activated = status == LiveStatus::Active;
+    if is_activated && tenant.partition != 0 {
+        return Err(Problem::invalid_field("status", "is not yet `active` outside of partition 0"));
+    }
     let services = &call.services;
     let (keep, _held) = call.pending_key.take();
     // The list of missing rails is no part of the tenant, so that answer is kept by itself; a
@@ -258,13 +268,16 @@ fn unserved(rails: &Registry) -> Vec<String> {
 }
 
 fn read_move(fields: Fields<'_>) -> Result<i64, Invalid> {
-    only(fields, "to", kinds::integer(0..=0).about("The log, of which there is one."))
+    only(fields, "to", kinds::integer(0..=63).about("The partition, as yet the account's own."))
 }
 
 async fn move_to(call: Call) -> CallResult {
-    read_move(call.body.fields()?)?;
+    let to = read_move(call.body.fields()?)?;
     let tenant = call.tenant()?;
-    let shown = Object::new().plain("tenantId", tenant.id).number("partition", tenants::PARTITION);
+    if to != i64::from(tenant.partition) {
+        return Err(Problem::invalid_field("to", "is not yet another partition than the account's own"));
+    }
+    let shown = Object::new().plain("tenantId", tenant.id).number("partition", u64::from(tenant.partition));
     Ok(Done::ok(shown.end()))
 }
 

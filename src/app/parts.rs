@@ -13,6 +13,7 @@ use crate::disk::Disk;
 use crate::gateway::bank_feed::BankFeed;
 use crate::gateway::beside::{self, Agreed, Handed};
 use crate::gateway::business::Business;
+use crate::gateway::following::Followers;
 use crate::gateway::keys::ServerKeys;
 use crate::gateway::limits::{self, Failures, Rate, Shares, Throttle};
 use crate::gateway::services::{
@@ -186,6 +187,9 @@ pub(super) async fn open(
             },
             turns: Arc::default(),
             tenant_defaults: config.tenant_defaults.clone(),
+            partition: config.partition.unwrap_or(0),
+            followers: (config.partition == Some(0))
+                .then(|| Arc::new(Followers::of(config.cluster.number(), config.cluster.failover()))),
         },
         prices,
         banks: Banks::new(bank_feed.map_err(StartupError::of("banks.feed_url"))?),

@@ -204,6 +204,7 @@ pub(super) fn prepare(
         standing_by: Default::default(),
         beating: Default::default(),
         taken_at: Default::default(),
+        inlet: Default::default(),
     };
     Ok((shared, quorum))
 }

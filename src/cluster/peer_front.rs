@@ -7,11 +7,12 @@ use super::passing;
 use super::peers::{PROOF, PeerKey, Surface, TARGET};
 use super::renewal;
 use super::seed::Seed;
+use super::sending;
 use super::view::now_ms;
 use crate::http::body::Inbound;
 use crate::http::listen::{Answer, Arrival};
 use crate::http::origin_check::OriginCheck;
-use crate::http::respond::Reply;
+use crate::http::respond::{Reply, TEXT};
 use api::problem::Problem;
 use bytes::Bytes;
 use hyper::Method;
@@ -82,7 +83,18 @@ impl<A: Answer, B: Answer> PeerFront<A, B> {
 
     fn is_node(&self, arrival: &Arrival, target: &str) -> bool {
         let proof = arrival.head.headers.get(&PROOF).and_then(|proof| proof.to_str().ok());
-        proof.is_some_and(|proof| self.key.check(&Method::GET, target, proof, now_ms()).is_some())
+        proof.is_some_and(|proof| self.key.check(&arrival.head.method, target, proof, now_ms()).is_some())
+    }
+
+    /// Of the first partition's leader.
+    async fn followed(&self, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+        let message = body.bytes().await?;
+        if arrival.head.method != Method::POST || !self.is_node(arrival, &sending::target(&message)) {
+            return Err(Problem::unauthorized("only nodes of this cluster are answered here"));
+        }
+        let inlet = self.cluster.shared.inlet.get().filter(|_| self.cluster.leads());
+        let followed = inlet.ok_or_else(Problem::no_leader)?(message).await?;
+        Ok(Reply::new(200, TEXT, followed.to_string()))
     }
 
     fn must_have_token(&self, arrival: &Arrival) -> Result<(), Problem> {
@@ -113,6 +125,7 @@ impl<A: Answer, B: Answer> Answer for PeerFront<A, B> {
             // It bears the Host of who asked the other node, and a proof that no page can make.
             passing::PASS => self.passed(arrival, body, true).await,
             passing::ASK => self.passed(arrival, body, false).await,
+            sending::PATH => self.followed(arrival, body).await,
             _ => self.own(arrival).await,
         };
         answered.unwrap_or_else(|problem| Reply::problem(&problem, &arrival.request_id))

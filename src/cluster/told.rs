@@ -3,7 +3,7 @@
 
 use super::view::{ABSENT_AFTER_MS, View};
 use super::{Cluster, Shared};
-use domain::platform::{PlatformBook, Tenant};
+use domain::platform::PlatformBook;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -31,22 +31,16 @@ pub struct Routes {
 }
 
 impl Routes {
-    /// As a platform's book has them, which is that of partition `own`.
-    pub fn of(book: &PlatformBook, own: u8) -> Routes {
-        let elsewhere = book.tenants.values().map(|tenant| (tenant, partition_of(tenant, own)));
+    /// As a platform's book has them.
+    pub fn of(book: &PlatformBook) -> Routes {
         let mut routes = Routes::default();
-        for (tenant, partition) in elsewhere.filter(|(_, partition)| *partition != 0) {
-            routes.tenants.push((tenant.id.to_string(), partition));
-            let keys = book.keys.of(tenant.number).map(|key| (hex::encode(key.hash), partition));
+        for tenant in book.tenants.values().filter(|tenant| tenant.partition != 0) {
+            routes.tenants.push((tenant.id.to_string(), tenant.partition));
+            let keys = book.keys.of(tenant.number).map(|key| (hex::encode(key.hash), tenant.partition));
             routes.keys.extend(keys);
         }
         routes
     }
-}
-
-/// A partition's book has its own tenants alone.
-fn partition_of(_: &Tenant, own: u8) -> u8 {
-    own
 }
 
 impl Cluster {
@@ -69,8 +63,10 @@ impl Cluster {
 
 impl Shared {
     pub(super) fn learn_routes(&self, book: &PlatformBook) {
-        let Some(own) = self.settings.partition else { return };
-        let routes = Routes::of(book, own);
+        if self.settings.partition.is_none() {
+            return;
+        }
+        let routes = Routes::of(book);
         self.routes.send_if_modified(|known| {
             let is_new = *known != routes;
             *known = routes;

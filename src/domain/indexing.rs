@@ -86,6 +86,9 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, marks: &PersonMark
     if let Some(PlatformChange::Beside(entries)) = record.platform.as_deref() {
         index_besides(entries, ops);
     }
+    if let Some(PlatformChange::Followed(followed)) = record.platform.as_deref() {
+        index_besides(&followed.besides, ops);
+    }
     if record.cause == Cause::OperationContradicted {
         ops.put_at_seq(&contradicted(), &[]);
     }

@@ -126,18 +126,29 @@ pub async fn platform(
     keep: Option<KeepRef>,
     audit: Option<Box<AuditEntry>>,
 ) -> Result<Changed, Problem> {
+    must_be_decided_here(services, &ask)?;
     let command = KeyedCommand::from(Command::Platform(Box::new(ask))).keeping(keep).audited(audit);
     let settled = book(&services.engine, PLATFORM, command).await?;
-    Ok(learned(&services.callers, *settled))
+    Ok(learned(&services.callers, *settled).await)
 }
 
 pub async fn platform_patiently(
     services: &Services,
     ask: impl Fn() -> PlatformAsk,
 ) -> Result<Changed, Problem> {
+    must_be_decided_here(services, &ask())?;
     let settled =
         book_patiently(&services.engine, PLATFORM, || Command::Platform(Box::new(ask())).into()).await?;
-    Ok(learned(&services.callers, *settled))
+    Ok(learned(&services.callers, *settled).await)
+}
+
+/// Another partition than the first only follows what that decides.
+fn must_be_decided_here(services: &Services, ask: &PlatformAsk) -> Result<(), Problem> {
+    if services.callers.partition != 0 && ask.is_first_partitions() {
+        let why = "accounts outside of partition 0 cannot change this by themselves yet: ask the operator";
+        return Err(Problem { message: why.into(), ..Problem::no_leader() });
+    }
+    Ok(())
 }
 
 #[derive(Default)]
@@ -163,7 +174,7 @@ pub async fn answered(
         KeyedCommand::from(ask()).keeping(keep.clone()).audited(audit.clone())
     })
     .await?;
-    Ok(learned(&services.callers, *settled).trace)
+    Ok(learned(&services.callers, *settled).await.trace)
 }
 
 /// Records, like [`answered`], the answer to what has been done already. A failure then says neither
@@ -186,7 +197,7 @@ fn done_not_written(problem: Problem) -> Problem {
     Problem { message, ..Problem::storage_unavailable() }.because(why)
 }
 
-fn learned(callers: &Callers, settled: Settled<Domain>) -> Changed {
+async fn learned(callers: &Callers, settled: Settled<Domain>) -> Changed {
     let at = Timestamp::from_unix_ms(settled.time_ms);
     let changed = Changed {
         record: settled.record,
@@ -194,8 +205,15 @@ fn learned(callers: &Callers, settled: Settled<Domain>) -> Changed {
     };
     if let Some(change) = changed.change() {
         callers.directory.learn(change, at);
-        if let PlatformChange::Operator(operator) = change {
-            callers.operators.learn(operator);
+        match change {
+            PlatformChange::Operator(operator) => callers.operators.learn(operator),
+            PlatformChange::Followed(followed) => {
+                followed.operators.iter().for_each(|operator| callers.operators.learn(operator));
+            }
+            _ => {}
+        }
+        if let (Some(followers), Some(seq)) = (&callers.followers, changed.trace.seq) {
+            followers.until_followed(seq, change, &callers.directory).await;
         }
     }
     changed

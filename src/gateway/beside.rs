@@ -182,6 +182,7 @@ fn pins(reader: &Reader) -> Result<Vec<LastWord>, Unreadable> {
 fn besides(reader: &Reader, seq: u64) -> Result<Vec<Beside>, Unreadable> {
     match history::record(reader, seq)?.record.platform.map(|change| *change) {
         Some(PlatformChange::Beside(entries)) => Ok(entries),
+        Some(PlatformChange::Followed(followed)) => Ok(followed.besides),
         _ => Err(Unreadable(format!("record {seq} has nothing of a store beside the log"))),
     }
 }

@@ -196,6 +196,13 @@ impl Directory {
                 }
             }
             PlatformChange::TestAccountDeleted(number) => self.forget(*number),
+            PlatformChange::Followed(followed) => {
+                followed.tenants.iter().for_each(|tenant| self.learn_tenant(tenant));
+                followed.keys.iter().for_each(|key| self.learn_key(key));
+                for (number, at) in &followed.live_asked {
+                    self.live_asked.insert(*number, *at);
+                }
+            }
             // Banks are not callers: the directory does not change.
             PlatformChange::Bank(..) | PlatformChange::Banks(_) => {}
         }
@@ -468,6 +475,7 @@ mod tests {
             tenant_settings: TenantSettings::default(),
             pushed: 0,
             created_at: at(0),
+            partition: 0,
         };
         directory.learn_tenant(&Arc::new(tenant));
         let key = ApiKey {
@@ -510,6 +518,7 @@ mod tests {
             tenant_settings: TenantSettings::default(),
             pushed: 0,
             created_at: at(0),
+            partition: 0,
         };
         directory.learn_tenant(&Arc::new(tenant));
         let key = Secret::fixed("pk_test_a").key(Id::derived(1, 1, 2), Mode::Test);

@@ -6,6 +6,7 @@ use crate::disk::Disk;
 use crate::gateway::bank_feed::BankFeed;
 use crate::gateway::business::{Business, Seen};
 use crate::gateway::card_vault::CardVault;
+use crate::gateway::following::Followers;
 use crate::gateway::keys::{Directory, ServerKeys};
 use crate::gateway::limits::{Failures, Rate, Share, Shares};
 use crate::gateway::meter::Meters;
@@ -118,6 +119,19 @@ pub struct Callers {
     pub approvals: Approvals,
     pub turns: Arc<Turns>,
     pub tenant_defaults: Settings,
+    /// The partition that this process serves.
+    pub partition: u8,
+    /// In the first of several partitions: the others.
+    pub followers: Option<Arc<Followers>>,
+}
+
+impl Callers {
+    /// Whether the books of a tenant are in another partition: here they would be empty ones.
+    pub fn is_elsewhere(&self, tenant: u64) -> bool {
+        let number = || u32::try_from(tenant / 2).ok();
+        let of = || self.directory.tenant_numbered(number()?);
+        self.followers.is_some() && of().is_some_and(|of| of.partition != self.partition)
+    }
 }
 
 impl OutsideWaits {
@@ -291,6 +305,8 @@ impl Services {
                 approvals: callers.approvals.clone(),
                 turns: Arc::default(),
                 tenant_defaults: callers.tenant_defaults.clone(),
+                partition: callers.partition,
+                followers: callers.followers.clone(),
             },
             prices: Prices {
                 market: prices.market.over(&board),
@@ -361,6 +377,9 @@ impl Services {
     /// disk, the window of a cluster, a stepped clock. Reads of a halted book are refused too: a list that is
     /// right beside a balance that cannot be shown would be taken for all there is.
     pub fn admit(&self, tenant: Option<u64>, writes: bool) -> Result<(), Problem> {
+        if tenant.is_some_and(|tenant| self.callers.is_elsewhere(tenant)) {
+            return Err(Problem::no_leader());
+        }
         if let Some(tenant) = tenant
             && self.engine.is_halted(tenant)
         {

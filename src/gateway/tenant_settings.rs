@@ -70,7 +70,8 @@ pub async fn push_tenant_settings(services: &Services, number: u32) -> Result<()
     let Some(tenant) = services.callers.directory.tenant_numbered(number) else {
         return Err(Problem::not_found());
     };
-    if tenant.pushed >= tenant.tenant_settings.version {
+    // Another partition's books have them once it has followed.
+    if tenant.partition != services.callers.partition || tenant.pushed >= tenant.tenant_settings.version {
         return Ok(());
     }
     let pushed = async {
@@ -103,7 +104,8 @@ async fn push_to(engine: &Engine<Domain>, tenant: &Tenant, mode: Mode) -> Result
 }
 
 pub async fn push_pending(services: &Services) -> Result<(), Problem> {
-    for tenant in services.callers.directory.tenants() {
+    let own = |tenant: &Arc<Tenant>| tenant.partition == services.callers.partition;
+    for tenant in services.callers.directory.tenants().into_iter().filter(own) {
         let goes_on = |mode: &Mode| !services.engine.is_halted(tenant_key(tenant.number, *mode));
         let going_on: Vec<Mode> = Mode::ALL.into_iter().filter(goes_on).collect();
         if going_on.len() == Mode::ALL.len() {

@@ -44,6 +44,7 @@ fn changed(change: &PlatformChange) -> String {
             format!("took over what {made_by} made, up to {seq}")
         }
         PlatformChange::Operator(operator) => format!("operator {}", operator.id),
+        PlatformChange::Followed(followed) => format!("followed partition 0 up to {}", followed.seq),
     }
 }
 

@@ -126,6 +126,7 @@ fn goldens() -> Vec<Golden> {
             values::ids { Mode }
             platform { Scopes ApiKey KeyDetails PlatformChange Tenant PlatformBook }
             platform { Act BackedUp }
+            platform::following { Followed }
             platform::test_accounts { Opener TestAccount };
         products:
             entities::product { Product LinkStatus Link };

@@ -83,7 +83,8 @@ fn of_platform(book: &PlatformBook, change: &PlatformChange) -> Changes {
         | PlatformChange::Beside(_)
         | PlatformChange::LiveAsked(_)
         | PlatformChange::TestAccountsUsed(_)
-        | PlatformChange::TestAccountDeleted(_) => Changes::default(),
+        | PlatformChange::TestAccountDeleted(_)
+        | PlatformChange::Followed(_) => Changes::default(),
     }
 }
 

@@ -25,9 +25,6 @@ use domain::values::time::Timestamp;
 /// The key in plain text, if it may be shown.
 pub type Reveal<'a> = &'a dyn Fn(&ApiKey) -> Option<String>;
 
-/// The log that an account is in.
-pub const PARTITION: u64 = 0;
-
 /// The longest time for which a rotated key works on: 30 days.
 const OVERLAP_SECONDS_MAX: i64 = 30 * 24 * 60 * 60;
 
@@ -50,7 +47,7 @@ shown! {
     ] {
         plain "tenantId" = tenant.id, uuid();
         text "name" = &tenant.name, text();
-        number "partition" = PARTITION, partition();
+        number "partition" = u64::from(tenant.partition), partition();
         plain "liveStatus" = live.live_status.name(), live_status();
         maybe plain "liveAskedAt" = live_asked_at,
             instant().about("When it asked for live mode, if that was not answered yet.");
@@ -114,7 +111,7 @@ shown! {
     fn show_with_keys(tenant: &Tenant, key: &dyn Fn(Mode) -> Vec<u8>), opened_schema, 1536 {
         plain "tenantId" = tenant.id, uuid();
         text "name" = &tenant.name, text();
-        number "partition" = PARTITION, partition();
+        number "partition" = u64::from(tenant.partition), partition();
         plain "liveStatus" = tenant.tenant_settings.live_status.name(), live_status();
         json "testKey" = &key(Mode::Test), first_key();
         json "liveKey" = &key(Mode::Live), first_key();

@@ -6,6 +6,7 @@
 
 pub mod audit;
 pub mod beside;
+pub mod following;
 mod key_index;
 pub mod mandate;
 pub mod operators;
@@ -15,6 +16,7 @@ pub mod test_accounts;
 
 use crate::codec::{named, stored, stored_as};
 use crate::platform::beside::Beside;
+use crate::platform::following::Followed;
 use crate::platform::mandate::Mandate;
 use crate::platform::operators::OperatorAccount;
 use crate::platform::settings::{LiveStatus, TenantSettings};
@@ -186,6 +188,8 @@ stored! {
         /// The version of the settings that both books of the tenant are known to have.
         5 pub pushed: u64,
         6 pub created_at: Timestamp,
+        /// The log of the deployment that its books are in.
+        7 pub partition: u8 = since 8 else 0,
     }
 
     /// An act of an operator that leaves nothing else in a record but its entry of the audit.
@@ -245,6 +249,8 @@ stored! {
         11 TestAccountsUsed(Vec<(u32, Timestamp)>) since 8,
         /// The account with this number, which nobody used for long.
         12 TestAccountDeleted(u32) since 8,
+        /// In another partition than the first: what changed there.
+        13 Followed(Box<Followed>) since 8,
     }
 }
 
@@ -276,6 +282,8 @@ stored! {
         7 pub test_accounts: SortedMap<u32, TestAccount> = since 8 else SortedMap::default(),
         /// The largest number of a tenant that was deleted: no other gets it.
         8 pub deleted_max: u32 = since 8 else 0,
+        /// In another partition than the first: the record there up to which this book has followed.
+        9 pub followed: u64 = since 8 else 0,
     }
 }
 
@@ -289,8 +297,34 @@ impl PlatformBook {
         self.tenants.last_key_value().map_or(0, |(number, _)| *number).max(self.deleted_max) + 1
     }
 
+    /// Of so many partitions the one with the fewest tenants, the first of those.
+    pub fn lightest_of(&self, partitions: u8) -> u8 {
+        if partitions <= 1 {
+            return 0;
+        }
+        let mut counts = vec![0_usize; usize::from(partitions)];
+        for tenant in self.tenants.values() {
+            if let Some(count) = counts.get_mut(usize::from(tenant.partition)) {
+                *count += 1;
+            }
+        }
+        let lightest = counts.iter().enumerate().min_by_key(|(_, count)| **count);
+        lightest.and_then(|(partition, _)| u8::try_from(partition).ok()).unwrap_or(0)
+    }
+
     pub fn is_moved(&self, number: u32) -> bool {
         self.tenants.get(&number).is_some_and(|tenant| tenant.tenant_settings.moved_to.is_some())
+    }
+
+    fn learn_tenant(&mut self, tenant: &Arc<Tenant>) {
+        let known = self.tenants.get(&tenant.number);
+        if known.is_none_or(|known| known.tenant_settings.says_otherwise(&tenant.tenant_settings)) {
+            self.live_asked.remove(&tenant.number);
+        }
+        if tenant.is_kept() {
+            self.test_accounts.remove(&tenant.number);
+        }
+        self.tenants.insert(tenant.number, Arc::clone(tenant));
     }
 
     fn learn_key(&mut self, key: &Arc<ApiKey>) {
@@ -305,16 +339,8 @@ impl PlatformBook {
         self.last = self.last.max(time);
         let Some(change) = change else { return };
         match change {
-            PlatformChange::Tenant(tenant) => {
-                let known = self.tenants.get(&tenant.number);
-                if known.is_none_or(|known| known.tenant_settings.says_otherwise(&tenant.tenant_settings)) {
-                    self.live_asked.remove(&tenant.number);
-                }
-                if tenant.is_kept() {
-                    self.test_accounts.remove(&tenant.number);
-                }
-                self.tenants.insert(tenant.number, Arc::clone(tenant));
-            }
+            PlatformChange::Tenant(tenant) => self.learn_tenant(tenant),
+            PlatformChange::Followed(followed) => self.follow(followed),
             PlatformChange::Key(key) => self.learn_key(key),
             PlatformChange::Opened { tenant, keys } => {
                 self.tenants.insert(tenant.number, Arc::clone(tenant));

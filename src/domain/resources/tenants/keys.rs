@@ -279,6 +279,7 @@ mod tests {
             tenant_settings: TenantSettings::default(),
             pushed: 0,
             created_at: at(0),
+            partition: 0,
         };
         book.tenants.insert(7, Arc::new(tenant));
         for n in 1..=keys {

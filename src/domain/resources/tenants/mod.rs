@@ -10,6 +10,7 @@ use crate::decision::{Draft, Ruled, Ruling, write_platform};
 use crate::events::{EventKind, Extra};
 use crate::ledger::book::Book;
 use crate::platform::beside::Beside;
+use crate::platform::following::Followed;
 use crate::platform::operators::{By, OperatorAccount, OperatorStatus, Role};
 use crate::platform::settings::{Deployment, LiveStatus, Settings, TenantSettings};
 use crate::platform::test_accounts::Opener;
@@ -33,6 +34,13 @@ pub enum PlatformAsk {
         keys: Vec<ApiKey>,
         /// Who opens it without an operator.
         opener: Option<Opener>,
+        /// Those that there are: it is put where the fewest tenants are.
+        partitions: u8,
+    },
+    /// What the first partition decided since its record `after`.
+    Follow {
+        after: u64,
+        followed: Followed,
     },
     /// Instants at which accounts that were opened without an operator were used.
     UseTestAccounts(Vec<(u32, Timestamp)>),
@@ -131,15 +139,56 @@ pub enum PlatformAsk {
     },
 }
 
+impl PlatformAsk {
+    /// Whether the first partition alone decides it, which the others follow.
+    pub fn is_first_partitions(&self) -> bool {
+        match self {
+            PlatformAsk::Follow { .. }
+            | PlatformAsk::Pushed { .. }
+            | PlatformAsk::Searched(_)
+            | PlatformAsk::Note(_)
+            | PlatformAsk::Acted
+            | PlatformAsk::Answered { .. } => false,
+            PlatformAsk::Beside(entries) => entries.iter().any(|entry| !matches!(entry, Beside::Fate { .. })),
+            PlatformAsk::Open { .. }
+            | PlatformAsk::UseTestAccounts(_)
+            | PlatformAsk::DeleteTestAccount(_)
+            | PlatformAsk::SetTenantSettings { .. }
+            | PlatformAsk::Move { .. }
+            | PlatformAsk::Receive { .. }
+            | PlatformAsk::AddKey { .. }
+            | PlatformAsk::ChangeKey { .. }
+            | PlatformAsk::RevokeKey { .. }
+            | PlatformAsk::AskLive { .. }
+            | PlatformAsk::RotateKey { .. }
+            | PlatformAsk::EditBank(..)
+            | PlatformAsk::RefreshBanks(_)
+            | PlatformAsk::AddOperator(..)
+            | PlatformAsk::ChangeOperator { .. }
+            | PlatformAsk::RotateOperator { .. } => true,
+        }
+    }
+}
+
 /// Decides on a request of an operator.
 pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Ruling {
     match ask {
-        PlatformAsk::Open { id, name, settings, keys, opener } => {
+        PlatformAsk::Open { id, name, settings, keys, opener, partitions } => {
             let number = book.next_number();
             let tenant_settings = TenantSettings { version: 1, settings, ..TenantSettings::default() };
             let (name, first_number) = (name.into(), number);
-            let tenant =
-                Tenant { id, number, first_number, name, tenant_settings, pushed: 0, created_at: now };
+            // What may be deleted again, by its use, stays in the first.
+            let partition = if opener.is_some() { 0 } else { book.lightest_of(partitions) };
+            let tenant = Tenant {
+                id,
+                number,
+                first_number,
+                name,
+                tenant_settings,
+                pushed: 0,
+                created_at: now,
+                partition,
+            };
             let own = |key| Arc::new(ApiKey { tenant: number, created_at: now, ..key });
             let (tenant, keys) = (Arc::new(tenant), keys.into_iter().map(own).collect());
             write_platform(match opener {
@@ -147,6 +196,10 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Ruling {
                 None => PlatformChange::Opened { tenant, keys },
             })
         }
+        PlatformAsk::Follow { after, followed } => match book.following(after, followed) {
+            Some(followed) => write_platform(PlatformChange::Followed(Box::new(followed))),
+            None => Ruling::unchanged(),
+        },
         PlatformAsk::UseTestAccounts(mut used) => {
             used.retain(|(number, _)| book.test_accounts.contains_key(number));
             match used.is_empty() {

@@ -58,7 +58,7 @@ pub(super) fn receive(book: &PlatformBook, tenant: &Tenant, keys: &[Arc<ApiKey>]
     let tenant_settings = TenantSettings { version, moved_to: None, ..tenant.tenant_settings.clone() };
     let own = |key: &Arc<ApiKey>| Arc::new(ApiKey { tenant: number, ..(**key).clone() });
     write_platform(PlatformChange::Opened {
-        tenant: Arc::new(Tenant { number, tenant_settings, pushed: version, ..tenant.clone() }),
+        tenant: Arc::new(Tenant { number, tenant_settings, pushed: version, partition: 0, ..tenant.clone() }),
         keys: keys.iter().map(own).collect(),
     })
 }

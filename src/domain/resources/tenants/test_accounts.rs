@@ -84,6 +84,7 @@ mod tests {
             settings: Arc::new(Settings::default()),
             keys: vec![key(n, Mode::Test)],
             opener: Some(opener),
+            partitions: 3,
         };
         match asked(book, ask, now) {
             Some(PlatformChange::TestAccountOpened { tenant, .. }) => tenant.number,
