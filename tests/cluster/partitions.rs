@@ -199,7 +199,9 @@ fn partitions_are_founded_after_a_death_at_any_step() {
     // Before etcd has any of it, and after it has the others, of which it is told again.
     let forget_first = |machines: &Machines| {
         let words = Words::of(machines);
-        ["founded", "partitions", "epoch", "tip"].map(|key| words.remove(&format!("/pasarela/main/{key}")));
+        for key in ["founded", "partitions", "epoch", "tip"] {
+            words.remove(&format!("/pasarela/main/{key}"));
+        }
     };
     machines.lose_etcd();
     let began = Instant::now();
