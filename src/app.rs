@@ -28,7 +28,7 @@ use crate::cluster::peers::{self, PeerKey};
 use crate::cluster::{Cluster, Passing, Promoted, Sending};
 use crate::config::{Config, Secret, TOKEN_CHARACTERS_MIN};
 use crate::disk::Disk;
-use crate::gateway::following::{self, Followers};
+use crate::gateway::following;
 use crate::gateway::services::Services;
 use crate::http::listen::Limits;
 use crate::http::open_files;
@@ -114,7 +114,7 @@ pub async fn run(
     if let (Some(partition), Some(cluster)) = (config.partition, &services.cluster) {
         tokio::spawn(keep_routes(Arc::clone(&services)));
         match partition {
-            0 => Followers::start(&services, &Sending::new(&config, cluster.clone())?),
+            0 => following::start(&services, &Sending::new(&config, cluster.clone())?),
             _ => cluster.follow_by(following::inlet(&services)),
         }
     }

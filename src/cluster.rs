@@ -19,16 +19,16 @@ pub mod joining;
 mod leading;
 mod lifeline;
 pub mod node_front;
-pub mod partitions;
+mod partitions;
 pub mod passing;
 pub mod peer_front;
 pub mod peers;
 mod renewal;
+pub mod reports;
 mod seed;
 mod sending;
 mod standing_by;
 mod step_down;
-pub mod told;
 pub mod view;
 
 pub use admission::{ClusterError, check_directory, check_stored, leave};
@@ -87,7 +87,7 @@ struct Shared {
     settings: Settings,
     following: Following,
     views: watch::Sender<Arc<View>>,
-    routes: watch::Sender<told::Routes>,
+    routes: watch::Sender<reports::Routes>,
     barrier: Barrier,
     operators: Arc<Operators>,
     leader: OnceLock<Leader>,

@@ -217,7 +217,7 @@ async fn set_live_status(call: Call) -> CallResult {
     let tenant = call.tenant()?;
     let is_activated = status == LiveStatus::Active;
     if is_activated && tenant.partition != 0 {
-        return Err(Problem::invalid_field("status", "is not yet `active` outside of partition 0"));
+        return Err(Problem::invalid_field("status", "must not be active outside of partition 0"));
     }
     let services = &call.services;
     let (keep, _held) = call.pending_key.take();
@@ -275,7 +275,7 @@ async fn move_to(call: Call) -> CallResult {
     let to = read_move(call.body.fields()?)?;
     let tenant = call.tenant()?;
     if to != i64::from(tenant.partition) {
-        return Err(Problem::invalid_field("to", "is not yet another partition than the account's own"));
+        return Err(Problem::invalid_field("to", "must be the account's own partition"));
     }
     let shown = Object::new().plain("tenantId", tenant.id).number("partition", u64::from(tenant.partition));
     Ok(Done::ok(shown.end()))

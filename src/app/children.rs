@@ -1,7 +1,7 @@
 //! The processes of a node with several partitions: each is this program with `--partition`, is started again when it
 //! ends, and ends with the front.
 
-use crate::cluster::told::{Heard, Told};
+use crate::cluster::reports::{Partition, Report};
 use rustix::process::{Pid, Signal, getpid, kill_process, set_parent_process_death_signal};
 use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
@@ -29,7 +29,7 @@ pub(super) struct Children {
 
 impl Children {
     /// A process that is told to stop has so long.
-    pub(super) fn start(partitions: &Arc<[Heard]>, patience: Duration) -> io::Result<Children> {
+    pub(super) fn start(partitions: &Arc<[Partition]>, patience: Duration) -> io::Result<Children> {
         let is_over = Arc::<AtomicBool>::default();
         let (refuse, refused) = watch::channel(None);
         let mut supervisors = Vec::new();
@@ -68,7 +68,7 @@ impl Children {
 /// Its thread lives for as long as the front: the kernel tells a process of the end of the thread that started it.
 struct Supervisor {
     partition: usize,
-    partitions: Arc<[Heard]>,
+    partitions: Arc<[Partition]>,
     is_over: Arc<AtomicBool>,
     refuse: watch::Sender<Option<u8>>,
     patience: Duration,
@@ -125,7 +125,7 @@ impl Supervisor {
         let listening = std::thread::Builder::new().name("listening".to_owned());
         let listening = listening.spawn(move || {
             for line in told.into_iter().flat_map(|told| BufReader::new(told).lines()).map_while(Result::ok) {
-                match serde_json::from_str::<Told>(&line) {
+                match serde_json::from_str::<Report>(&line) {
                     Ok(told) => partitions[partition].hear(told),
                     Err(error) => tracing::error!(partition, %error, "a process told what is not understood"),
                 }

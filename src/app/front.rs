@@ -8,7 +8,7 @@ use super::{StartupError, guard, notify, warn_of_weak_access};
 use crate::cluster::Passing;
 use crate::cluster::node_front::{NodeFront, Place};
 use crate::cluster::peers::{self, PeerKey};
-use crate::cluster::told::Heard;
+use crate::cluster::reports::Partition;
 use crate::config::Config;
 use crate::gateway::dispatch::sent_key;
 use crate::http::listen::Limits;
@@ -35,8 +35,8 @@ pub async fn run(config: Config) -> Result<Option<u8>, StartupError> {
         .map_err(StartupError::of("server.tls: the certificates for other nodes"))?;
     let passing = Passing::of_front(client, PeerKey::derived(&directory::mark_key(&config.storage.path)?));
     let (node, failover) = (&config.cluster.node, config.cluster.failover());
-    let partitions: Arc<[Heard]> =
-        (0..config.cluster.number()).map(|_| Heard::nothing(node, failover)).collect();
+    let partitions: Arc<[Partition]> =
+        (0..config.cluster.number()).map(|_| Partition::nothing(node, failover)).collect();
     let front = |place| NodeFront::new(Arc::clone(&partitions), place, passing.clone());
     listeners.api_gate.pass_on(front(Place::Api(sent_key)));
     listeners.admin_gate.pass_on(front(Place::Admin(guard(&config))));

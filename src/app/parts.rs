@@ -13,7 +13,7 @@ use crate::disk::Disk;
 use crate::gateway::bank_feed::BankFeed;
 use crate::gateway::beside::{self, Agreed, Handed};
 use crate::gateway::business::Business;
-use crate::gateway::following::Followers;
+use crate::gateway::followers::Followers;
 use crate::gateway::keys::ServerKeys;
 use crate::gateway::limits::{self, Failures, Rate, Shares, Throttle};
 use crate::gateway::services::{

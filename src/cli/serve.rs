@@ -2,7 +2,7 @@
 
 use super::{Failure, Settings, other};
 use crate::app::{Outside, StartupError, front, live_rails, privacy};
-use crate::cluster::{self, partitions};
+use crate::cluster::{self, founding};
 use crate::telemetry::spans::Spans;
 use crate::webhooks::post;
 use crate::{app, telemetry};
@@ -40,7 +40,7 @@ impl Serve {
             // Before anything is made in the directory.
             cluster::check_stored(&config).map_err(StartupError::from)?;
             if let Some(partition @ 1..) = self.partition {
-                partitions::make(&node, partition).map_err(StartupError::from)?;
+                founding::make_partition(&node, partition).map_err(StartupError::from)?;
             }
             cluster::check_directory(&config).map_err(StartupError::from)?;
         } else {

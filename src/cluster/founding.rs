@@ -62,6 +62,20 @@ pub fn init(config: &Config) -> Result<Done, ClusterError> {
     made.map(|()| Done { cluster, tip })
 }
 
+/// Makes a partition's directory where there is none: its log is empty, and goes on from the agreed one as that of a
+/// node that was away does, by a copy of another node's where etcd has no longer all of it. A death at any step leaves
+/// what the next call goes on from. `node` is the configuration of the whole node.
+pub fn make_partition(node: &Config, partition: u8) -> Result<(), ClusterError> {
+    let own = node.of_partition(partition);
+    let data = own.storage.path.as_path();
+    if data.join(LOG_DIRECTORY).join("CURRENT").is_file() && Belongs::read(data)?.is_some() {
+        return Ok(());
+    }
+    let Some(belongs) = Belongs::read(&node.storage.path)? else { return Ok(()) };
+    partitions::prepare(node, &own, &belongs.cluster)?;
+    open(&own).map(drop)
+}
+
 /// The record of the cluster in etcd was lost. The log must have been verified.
 pub fn reseed(config: &Config) -> Result<Done, ClusterError> {
     let data = &config.storage.path;

@@ -4,7 +4,7 @@
 use super::front::{self, CLUSTER};
 use super::passing::Passing;
 use super::peers::Surface;
-use super::told::Heard;
+use super::reports::Partition;
 use super::view::View;
 use crate::http::body::Inbound;
 use crate::http::listen::Arrival;
@@ -33,13 +33,13 @@ pub enum Place {
 }
 
 pub struct NodeFront {
-    partitions: Arc<[Heard]>,
+    partitions: Arc<[Partition]>,
     place: Place,
     passing: Passing,
 }
 
 impl NodeFront {
-    pub fn new(partitions: Arc<[Heard]>, place: Place, passing: Passing) -> NodeFront {
+    pub fn new(partitions: Arc<[Partition]>, place: Place, passing: Passing) -> NodeFront {
         NodeFront { partitions, place, passing }
     }
 
@@ -79,25 +79,25 @@ impl NodeFront {
     }
 
     /// A key that is not known here is the first partition's to refuse.
-    fn of_key(&self, key: Option<&str>) -> &Heard {
+    fn of_key(&self, key: Option<&str>) -> &Partition {
         let hash = key.map(hash_key);
         self.numbered(hash.and_then(|hash| self.partitions.iter().find_map(|heard| heard.of_key(&hash))))
     }
 
-    fn of_tenant(&self, path: &str) -> &Heard {
+    fn of_tenant(&self, path: &str) -> &Partition {
         let id = path.strip_prefix(TENANTS).and_then(|rest| rest.split_once('/'));
         let id = id.filter(|(_, what)| OF_BOOKS.contains(what)).map(|(id, _)| id);
         self.numbered(id.and_then(|id| self.partitions.iter().find_map(|heard| heard.of_tenant(id))))
     }
 
-    fn numbered(&self, partition: Option<u8>) -> &Heard {
+    fn numbered(&self, partition: Option<u8>) -> &Partition {
         partition
             .and_then(|partition| self.partitions.get(usize::from(partition)))
             .unwrap_or(&self.partitions[0])
     }
 
     fn show(&self) -> Reply {
-        let views: Vec<Arc<View>> = self.partitions.iter().map(Heard::view).collect();
+        let views: Vec<Arc<View>> = self.partitions.iter().map(Partition::view).collect();
         let [first, others @ ..] = views.as_slice() else { return front::alive() };
         Reply::json(200, front::show(first, others))
     }
@@ -113,7 +113,7 @@ fn name_leader(reply: Reply, view: &View) -> Reply {
 #[cfg(test)]
 mod tests {
     use super::super::peers::PeerKey;
-    use super::super::told::{Routes, Told};
+    use super::super::reports::{Report, Routes};
     use super::*;
     use std::time::Duration;
 
@@ -123,11 +123,11 @@ mod tests {
 
     #[test]
     fn a_call_goes_to_the_partition_whose_books_it_is_about() {
-        let partitions: Vec<Heard> =
-            (0..3).map(|partition| Heard::nothing(&partition.to_string(), Duration::ZERO)).collect();
+        let partitions: Vec<Partition> =
+            (0..3).map(|partition| Partition::nothing(&partition.to_string(), Duration::ZERO)).collect();
         let tenants = vec![("t2".to_owned(), 2), ("t9".to_owned(), 9)];
         let keys = vec![(hex::encode(hash_key("pk_2")), 2)];
-        partitions[0].hear(Told::Routes(Routes { keys, tenants }));
+        partitions[0].hear(Report::Routes(Routes { keys, tenants }));
         let passing = Passing::of_front(reqwest::Client::new(), PeerKey::derived(&[7; 32]));
         let front = NodeFront::new(partitions.into(), Place::Api(key), passing);
         for (sent, node) in [(None, "0"), (Some("pk_2"), "2"), (Some("pk_0"), "0")] {

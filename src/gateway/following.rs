@@ -1,34 +1,29 @@
 //! Tenants, keys, operators, banks and rates are decided in the first partition. Its leader sends what changed to the
 //! leader of each other one, in the order of its log, where it is a record of that partition's own: so a partition
 //! goes on, and starts, without the first.
-//!
-//! A change holds when it is answered: the answer waits until the partitions that it concerns have followed, for a
-//! while.
 
 use crate::cluster::{Inlet, Sending};
 use crate::gateway::ask;
-use crate::gateway::keys::Directory;
+use crate::gateway::followers::Followers;
 use crate::gateway::services::Services;
 use crate::gateway::tenant_settings;
 use crate::rates::Item;
 use api::problem::Problem;
 use domain::codec;
-use domain::platform::PlatformChange;
 use domain::platform::beside::Beside;
-use domain::platform::following::Followed;
+use domain::platform::{Followed, PlatformChange};
 use domain::record::Record;
 use domain::resources::tenants::PlatformAsk;
 use domain::values::ids::PLATFORM;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::watch;
 
 /// Records of the log that are looked through at once, and changes that are sent together: within the bound of a body.
 const LOOKED_AT: usize = 20_000;
 const TOGETHER: usize = 1_000;
 /// A partition that nothing concerns is told all the same after so many records where it is, as a start looks through
 /// all that came since.
-const TOLD_EVERY: u64 = 100_000;
+const MARKED_EVERY: u64 = 100_000;
 /// Between two attempts.
 const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(2)];
 
@@ -41,84 +36,39 @@ struct Place {
     looked_at: u64,
 }
 
-/// The partitions that follow this one.
-pub struct Followers {
-    others: Vec<(u8, watch::Sender<u64>)>,
-    newest: watch::Sender<u64>,
-    patience: Duration,
+/// Keeps the others up to date, for as long as this process leads.
+pub fn start(services: &Arc<Services>, sending: &Sending) {
+    let Some(followers) = &services.callers.followers else { return };
+    for (partition, _) in &followers.others {
+        let (partition, services, sending) = (*partition, Arc::clone(services), sending.clone());
+        let followers = Arc::clone(followers);
+        tokio::spawn(async move { keep(partition, &followers, &services, &sending).await });
+    }
 }
 
-impl Followers {
-    /// Of a deployment of so many partitions.
-    pub fn of(partitions: u8, patience: Duration) -> Followers {
-        let others = (1..partitions).map(|number| (number, watch::Sender::new(0))).collect();
-        Followers { others, newest: watch::Sender::new(0), patience }
-    }
-
-    pub fn count(&self) -> u8 {
-        u8::try_from(self.others.len() + 1).unwrap_or(u8::MAX)
-    }
-
-    /// After a record of the platform.
-    pub async fn until_followed(&self, seq: u64, change: &PlatformChange, directory: &Directory) {
-        self.newest.send_if_modified(|newest| {
-            let is_newer = seq > *newest;
-            *newest = seq.max(*newest);
-            is_newer
-        });
-        let of = |number: u32| directory.tenant_numbered(number).map_or(0, |tenant| tenant.partition);
-        let concerned = match change {
-            PlatformChange::Tenant(tenant) | PlatformChange::Opened { tenant, .. } => Some(tenant.partition),
-            PlatformChange::Key(key) => Some(of(key.tenant)),
-            PlatformChange::LiveAsked(number) => Some(of(*number)),
-            PlatformChange::Operator(_) | PlatformChange::Bank(..) | PlatformChange::Banks(_) => None,
-            PlatformChange::Beside(entries) if entries.iter().any(|entry| entry.place().is_some()) => None,
-            _ => return,
-        };
-        let concerned = self.others.iter().filter(|(number, _)| concerned.is_none_or(|of| of == *number));
-        let all = async {
-            for (_, reached) in concerned {
-                let _ = reached.subscribe().wait_for(|reached| *reached >= seq).await;
+async fn keep(partition: u8, followers: &Followers, services: &Arc<Services>, sending: &Sending) {
+    let (mut place, mut pause) = (None, PAUSES[0]);
+    let mut newest = followers.newest.subscribe();
+    loop {
+        newest.mark_unchanged();
+        match go_on(partition, &mut place, services, sending).await {
+            Ok(looked_at) => {
+                followers.reached(partition, looked_at);
+                pause = PAUSES[0];
+                // Also what a start did before this began.
+                let _ = tokio::time::timeout(PAUSES[1], newest.changed()).await;
             }
-        };
-        let _ = tokio::time::timeout(self.patience, all).await;
-    }
-
-    /// Keeps the others up to date, for as long as this process leads.
-    pub fn start(services: &Arc<Services>, sending: &Sending) {
-        let Some(followers) = &services.callers.followers else { return };
-        for at in 0..followers.others.len() {
-            let (services, sending) = (Arc::clone(services), sending.clone());
-            let followers = Arc::clone(followers);
-            tokio::spawn(async move { followers.keep(at, &services, &sending).await });
-        }
-    }
-
-    async fn keep(&self, at: usize, services: &Arc<Services>, sending: &Sending) {
-        let (partition, reached) = (self.others[at].0, &self.others[at].1);
-        let (mut place, mut pause) = (None, PAUSES[0]);
-        let mut newest = self.newest.subscribe();
-        loop {
-            newest.mark_unchanged();
-            match go_on(partition, &mut place, services, sending).await {
-                Ok(looked_at) => {
-                    reached.send_replace(looked_at);
-                    pause = PAUSES[0];
-                    // Also what a start did before this began.
-                    let _ = tokio::time::timeout(PAUSES[1], newest.changed()).await;
+            Err(why) => {
+                if pause == PAUSES[1] {
+                    tracing::warn!(
+                        partition,
+                        why,
+                        "a partition does not follow changes of accounts and keys"
+                    );
                 }
-                Err(why) => {
-                    if pause == PAUSES[1] {
-                        tracing::warn!(
-                            partition,
-                            why,
-                            "a partition does not follow changes of accounts and keys"
-                        );
-                    }
-                    place = None;
-                    tokio::time::sleep(pause).await;
-                    pause = (pause * 2).min(PAUSES[1]);
-                }
+                place = None;
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(PAUSES[1]);
             }
         }
     }
@@ -151,7 +101,7 @@ async fn go_on(
             looked.await.map_err(|_| "a panic while the log was read".to_owned())??
         };
         place.looked_at = found.seq;
-        if !found.is_empty() || found.seq - place.followed >= TOLD_EVERY {
+        if !found.is_empty() || found.seq - place.followed >= MARKED_EVERY {
             let (after, seq) = (place.followed, found.seq);
             place.followed = sending.send(partition, codec::encode_newest(&(after, found))).await?;
             if place.followed != seq {
@@ -199,10 +149,14 @@ fn look_through(
     Ok(found)
 }
 
-/// Takes over what the first partition's leader sent. The answer is how far this partition has followed; no bytes only
-/// ask for it.
+/// Takes over what the first partition's leader sent. The answer is how far this partition has followed; no bytes ask
+/// for it, as at the beginning and after a failure: what is durable by then holds here too when it is answered.
 async fn take(services: &Arc<Services>, sent: &[u8]) -> Result<u64, Problem> {
-    if !sent.is_empty() {
+    if sent.is_empty() {
+        let _turn = services.banks.turn.lock().await;
+        services.banks.learn(&services.platform_book().await?.banks);
+        tenant_settings::push_pending(services).await?;
+    } else {
         let (after, followed) = codec::decode(sent).map_err(|error| {
             Problem::internal_error(format!("what partition 0 sent cannot be read: {error}"))
         })?;
@@ -216,7 +170,9 @@ pub fn inlet(services: &Arc<Services>) -> Inlet {
     let services = Arc::clone(services);
     Box::new(move |message| {
         let services = Arc::clone(&services);
-        Box::pin(async move { take(&services, &message).await })
+        // It goes on when nobody waits any more.
+        let taken = tokio::spawn(async move { take(&services, &message).await });
+        Box::pin(async move { taken.await.map_err(|_| Problem::shutting_down())? })
     })
 }
 

@@ -19,6 +19,7 @@ mod charges;
 pub mod dispatch;
 pub mod exports;
 pub mod finding;
+pub mod followers;
 pub mod following;
 pub mod idempotency;
 pub mod keys;

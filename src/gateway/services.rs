@@ -6,7 +6,7 @@ use crate::disk::Disk;
 use crate::gateway::bank_feed::BankFeed;
 use crate::gateway::business::{Business, Seen};
 use crate::gateway::card_vault::CardVault;
-use crate::gateway::following::Followers;
+use crate::gateway::followers::Followers;
 use crate::gateway::keys::{Directory, ServerKeys};
 use crate::gateway::limits::{Failures, Rate, Share, Shares};
 use crate::gateway::meter::Meters;

@@ -280,8 +280,8 @@ fn a_tenant_is_in_the_one_partition_and_moves_nowhere_else() {
         (&tenant.created["partition"], &admin.get(&path).expect(200)["partition"]),
         (&json!(0), &json!(0))
     );
-    let newest = &list(&admin.get("/admin/tenants?limit=1").expect(200), "items")[0];
-    assert_eq!(newest["partition"], 0);
+    let newest = admin.get("/admin/tenants?limit=1").expect(200);
+    assert_eq!(list(&newest, "items")[0]["partition"], 0);
 
     let to = format!("{path}/move");
     let there = json!({ "tenantId": tenant.id, "partition": 0 });

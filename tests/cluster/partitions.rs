@@ -167,6 +167,98 @@ fn partitions_are_served_whatever_process_dies() {
     }
 }
 
+/// The partition and a test key of a new account.
+fn opened(machines: &Machines, name: &str) -> (u64, String, String) {
+    let (status, shown) =
+        machines.operator(1, "POST", "/admin/tenants", Some(&json!({ "name": name }))).expect("an answer");
+    assert_eq!(status, 201, "{shown}");
+    let text = |value: &Value| value.as_str().expect("text").to_owned();
+    (shown["partition"].as_u64().expect("a number"), text(&shown["tenantId"]), text(&shown["testKey"]["key"]))
+}
+
+fn call(
+    machines: &Machines,
+    node: usize,
+    key: &str,
+    method: &str,
+    path: &str,
+    body: Option<&Value>,
+) -> (u16, Value) {
+    let head = format!("host: localhost\r\nx-api-key: {key}\r\n");
+    let answer = crate::machines::exchange_as(machines.ports()[node], method, path, body, &head);
+    let (status, _, shown) = answer.expect("an answer");
+    (status, shown)
+}
+
+#[test]
+fn accounts_are_spread_and_each_is_served_by_its_own_partition() {
+    let Some(mut machines) = machines() else { return };
+    machines.found();
+    until_led(&machines);
+    // The demonstration's account is in the first.
+    let accounts = ["one", "two", "three"].map(|name| opened(&machines, name));
+    assert_eq!(accounts.each_ref().map(|(partition, ..)| *partition), [1, 2, 0]);
+    let fund = json!({ "currency": "VES", "amount": "100.00" });
+    let balance =
+        |machines: &Machines, node, key: &str| call(machines, node, key, "GET", "/v1/balance", None);
+    for (partition, id, key) in &accounts {
+        // A change holds everywhere when it is answered.
+        for node in 0..3 {
+            assert_eq!(balance(&machines, node, key).0, 200, "{partition} at n{node}");
+        }
+        let (status, funded) = call(&machines, 2, key, "POST", "/v1/test/fund", Some(&fund));
+        assert_eq!(status, 201, "{partition}: {funded}");
+        let shown = balance(&machines, 0, key).1;
+        assert_eq!(shown["availableVes"], "100.00", "{partition}: {shown}");
+        assert_eq!(balance(&machines, 1, key).1, shown, "{partition}");
+        let path = format!("/admin/tenants/{id}");
+        let made = machines.operator(0, "POST", &format!("{path}/keys"), Some(&json!({ "mode": "test" })));
+        let (status, made) = made.expect("an answer");
+        assert_eq!(status, 201, "{made}");
+        let more = made["key"].as_str().expect("a key");
+        assert_eq!(balance(&machines, 2, more), (200, shown), "{partition}");
+        let revoked = format!("/admin/keys/{}", made["keyId"].as_str().expect("an id"));
+        let (status, revoked) = machines.operator(2, "DELETE", &revoked, None).expect("an answer");
+        assert!(status < 300, "{revoked}");
+        assert_eq!(balance(&machines, 1, more).0, 401, "{partition}");
+        let live = json!({ "status": "active", "reason": "x" });
+        let live =
+            machines.operator(0, "POST", &format!("{path}/live-status"), Some(&live)).expect("an answer");
+        assert_eq!(live.0, if *partition == 0 { 200 } else { 400 }, "{}", live.1);
+        let settings = json!({ "reserveVes": "40.00" });
+        let set =
+            machines.operator(1, "PATCH", &format!("{path}/settings"), Some(&settings)).expect("an answer");
+        assert_eq!(set.0, 200, "{}", set.1);
+        let shown = balance(&machines, 0, key).1;
+        assert_eq!(shown["availableVes"], "60.00", "settings are in force: {shown}");
+    }
+    // Without the first partition the others go on, and a leader of theirs that dies is replaced.
+    let firsts: Vec<u32> = (0..3).filter_map(|node| process(&machines, node, 0)).collect();
+    let signal = |name: &str, pids: &[u32]| {
+        let pids: Vec<String> = pids.iter().map(u32::to_string).collect();
+        assert!(std::process::Command::new("kill").arg(name).args(pids).status().expect("it runs").success());
+    };
+    let node = leader_of(&machines, 1);
+    signal("-STOP", &firsts);
+    let (_, _, key) = &accounts[1];
+    let (status, funded) = call(&machines, 0, key, "POST", "/v1/test/fund", Some(&fund));
+    signal("-CONT", &firsts);
+    assert_eq!(status, 201, "{funded}");
+    kill(process(&machines, node, 1).expect("it runs"));
+    let (_, _, key) = &accounts[0];
+    machines.until(|machines| call(machines, 1, key, "POST", "/v1/test/fund", Some(&fund)).0 == 201);
+    until_led(&machines);
+    let before = accounts.each_ref().map(|(_, _, key)| balance(&machines, 2, key).1);
+    machines.stop_all();
+    (0..3).for_each(|node| machines.start(node));
+    machines.until_ready();
+    until_led(&machines);
+    for ((partition, _, key), before) in accounts.iter().zip(before) {
+        assert_eq!(balance(&machines, 1, key), (200, before), "{partition}");
+    }
+    machines.stop_all();
+}
+
 fn machines_log(load: &Load) -> String {
     load.with(|history| format!("{:?}", history.refused))
 }

@@ -124,9 +124,8 @@ fn goldens() -> Vec<Golden> {
             resources::payouts::batch { CanonicalItem };
         platform:
             values::ids { Mode }
-            platform { Scopes ApiKey KeyDetails PlatformChange Tenant PlatformBook }
+            platform { Scopes ApiKey KeyDetails Followed PlatformChange Tenant PlatformBook }
             platform { Act BackedUp }
-            platform::following { Followed }
             platform::test_accounts { Opener TestAccount };
         products:
             entities::product { Product LinkStatus Link };

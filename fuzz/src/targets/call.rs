@@ -61,6 +61,7 @@ fn caller(mode: Mode) -> Caller {
         tenant_settings,
         pushed: 1,
         created_at: NOW,
+        partition: 0,
     };
     let key = ApiKey {
         id: Id::derived(1, 2, 0),

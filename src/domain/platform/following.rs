@@ -1,30 +1,9 @@
 //! What the book of another partition takes over from the first partition's, where tenants, keys, operators, banks and
 //! rates are decided: its own tenants with their keys, and what is everybody's.
 
-use crate::codec::stored;
 use crate::platform::beside::Beside;
-use crate::platform::operators::OperatorAccount;
-use crate::platform::{ApiKey, PlatformBook, PlatformChange, Tenant};
-use crate::resources::banks::BankBook;
-use crate::values::time::Timestamp;
+use crate::platform::{Followed, PlatformBook, PlatformChange, Tenant};
 use std::sync::Arc;
-
-stored! {
-    /// States as they are after a record of the first partition, of what changed since the one that was followed before.
-    #[derive(Clone, Debug, Default, PartialEq, Eq)]
-    pub struct Followed {
-        /// The sequence of that record there.
-        0 pub seq: u64,
-        1 pub tenants: Vec<Arc<Tenant>>,
-        2 pub keys: Vec<Arc<ApiKey>>,
-        3 pub operators: Vec<Arc<OperatorAccount>>,
-        4 pub banks: Option<BankBook>,
-        /// The tenants that asked for live mode, and when.
-        5 pub live_asked: Vec<(u32, Timestamp)>,
-        /// Samples of rates, and pins.
-        6 pub besides: Vec<Beside>,
-    }
-}
 
 impl Followed {
     /// All that a partition which has followed nothing yet needs of the first one's `book`, which has no rates.
@@ -113,13 +92,16 @@ impl PlatformBook {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::platform::ApiKey;
     use crate::platform::Scopes;
+    use crate::platform::operators::OperatorAccount;
     use crate::platform::operators::{OperatorStatus, Role};
     use crate::platform::settings::{LiveStatus, Settings};
     use crate::platform::test_accounts::Opener;
     use crate::resources::banks::Edit;
     use crate::resources::tenants::{PlatformAsk, decide};
     use crate::values::ids::{Id, Mode};
+    use crate::values::time::Timestamp;
     use crate::values::venezuela::BankCode;
     use persistent::SortedMap;
     use proptest::prelude::*;

@@ -16,7 +16,6 @@ pub mod test_accounts;
 
 use crate::codec::{named, stored, stored_as};
 use crate::platform::beside::Beside;
-use crate::platform::following::Followed;
 use crate::platform::mandate::Mandate;
 use crate::platform::operators::OperatorAccount;
 use crate::platform::settings::{LiveStatus, TenantSettings};
@@ -213,6 +212,21 @@ stored! {
         1 pub directory: String,
         /// The sequence of the last record in it.
         2 pub seq: u64,
+    }
+
+    /// What another partition follows: states as they are after a record of the first partition, of what changed since the one that was followed before.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct Followed {
+        /// The sequence of that record there.
+        0 pub seq: u64,
+        1 pub tenants: Vec<Arc<Tenant>>,
+        2 pub keys: Vec<Arc<ApiKey>>,
+        3 pub operators: Vec<Arc<OperatorAccount>>,
+        4 pub banks: Option<BankBook>,
+        /// The tenants that asked for live mode, and when.
+        5 pub live_asked: Vec<(u32, Timestamp)>,
+        /// Samples of rates, and pins.
+        6 pub besides: Vec<Beside>,
     }
 
     #[derive(Clone, Debug, PartialEq, Eq)]

@@ -16,7 +16,7 @@ const EVERY: Duration = Duration::from_millis(250);
 const SILENT: &str = "the process of this partition does not answer";
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub enum Told {
+pub enum Report {
     /// The address of its listener for nodes.
     Listens(String),
     View(Box<View>),
@@ -53,11 +53,11 @@ impl Cluster {
     pub fn tell(&self, listens: String) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let cluster = self.clone();
-        let told = move || {
+        let reporting = move || {
             // Without a front the process is told to stop (`app/children.rs`).
             let _ = runtime.block_on(tell(&cluster, listens));
         };
-        std::thread::Builder::new().name("telling".to_owned()).spawn(told).map(drop)
+        std::thread::Builder::new().name("reporting".to_owned()).spawn(reporting).map(drop)
     }
 }
 
@@ -78,24 +78,24 @@ impl Shared {
 async fn tell(cluster: &Cluster, listens: String) -> io::Result<()> {
     let mut views = cluster.changes();
     let mut routes = cluster.shared.routes.subscribe();
-    say(&Told::Listens(listens))?;
-    say(&Told::Routes(routes.borrow_and_update().clone()))?;
+    say(&Report::Listens(listens))?;
+    say(&Report::Routes(routes.borrow_and_update().clone()))?;
     loop {
         let view = cluster.view();
-        say(&Told::View(Box::new((*view).clone())))?;
+        say(&Report::View(Box::new((*view).clone())))?;
         tokio::select! {
             _ = views.wait_for(|now| now.leader != view.leader || now.epoch != view.epoch) => {}
             () = tokio::time::sleep(EVERY) => {}
             _ = routes.changed() => {
                 let routes = routes.borrow_and_update().clone();
-                say(&Told::Routes(routes))?;
+                say(&Report::Routes(routes))?;
             }
         }
     }
 }
 
-fn say(told: &Told) -> io::Result<()> {
-    let mut line = serde_json::to_vec(told)?;
+fn say(report: &Report) -> io::Result<()> {
+    let mut line = serde_json::to_vec(report)?;
     line.push(b'\n');
     let mut front = io::stdout().lock();
     front.write_all(&line)?;
@@ -103,7 +103,7 @@ fn say(told: &Told) -> io::Result<()> {
 }
 
 /// What a front knows of one of its processes.
-pub struct Heard {
+pub struct Partition {
     views: watch::Sender<Arc<View>>,
     listens: RwLock<String>,
     keys: RwLock<HashMap<[u8; 32], u8>>,
@@ -111,10 +111,10 @@ pub struct Heard {
     pub failover: Duration,
 }
 
-impl Heard {
-    pub fn nothing(node: &str, failover: Duration) -> Heard {
+impl Partition {
+    pub fn nothing(node: &str, failover: Duration) -> Partition {
         let view = View { node: node.to_owned(), waits_for: SILENT.into(), ..View::default() };
-        Heard {
+        Partition {
             views: watch::Sender::new(Arc::new(view)),
             listens: RwLock::default(),
             keys: RwLock::default(),
@@ -144,10 +144,10 @@ impl Heard {
         self.tenants.read().unwrap_or_else(PoisonError::into_inner).get(id).copied()
     }
 
-    pub fn hear(&self, told: Told) {
+    pub fn hear(&self, told: Report) {
         match told {
-            Told::Listens(url) => *self.listens.write().unwrap_or_else(PoisonError::into_inner) = url,
-            Told::View(mut view) => {
+            Report::Listens(url) => *self.listens.write().unwrap_or_else(PoisonError::into_inner) = url,
+            Report::View(mut view) => {
                 view.read_at = Some(Instant::now());
                 let own = view.node.clone();
                 // The nearest way, also while others do not reach this node.
@@ -156,7 +156,7 @@ impl Heard {
                 }
                 self.views.send_replace(Arc::from(view));
             }
-            Told::Routes(routes) => {
+            Report::Routes(routes) => {
                 let hash = |(key, partition): (String, u8)| {
                     Some((hex::decode(key).ok()?.try_into().ok()?, partition))
                 };
@@ -202,7 +202,7 @@ fn leads(view: &View) -> bool {
 mod tests {
     use super::*;
 
-    fn told(told: &Told) -> Told {
+    fn told(told: &Report) -> Report {
         let line = serde_json::to_string(told).expect("it is written");
         assert!(!line.contains('\n'));
         serde_json::from_str(&line).expect("it is read")
@@ -210,12 +210,12 @@ mod tests {
 
     #[test]
     fn a_front_forgets_the_leader_that_died_and_asks_another_nodes_for_some_time() {
-        let heard = Heard::nothing("a", Duration::ZERO);
+        let heard = Partition::nothing("a", Duration::ZERO);
         assert_eq!(heard.view().ready(Duration::from_secs(1)), Err(SILENT));
-        heard.hear(told(&Told::Listens("http://127.0.0.1:9".to_owned())));
+        heard.hear(told(&Report::Listens("http://127.0.0.1:9".to_owned())));
         for (leader, after_silence, after_end) in [("a", None, None), ("b", Some("b"), Some("b"))] {
             let view = View { node: "a".into(), leader: Some(leader.into()), epoch: 7, ..View::default() };
-            let say = || heard.hear(told(&Told::View(Box::new(view.clone()))));
+            let say = || heard.hear(told(&Report::View(Box::new(view.clone()))));
             say();
             assert_eq!(heard.view().leader.as_deref(), Some(leader));
             assert_eq!(heard.view().epoch, 7);
@@ -230,12 +230,12 @@ mod tests {
 
     #[test]
     fn keys_and_tenants_lead_to_their_partition() {
-        let heard = Heard::nothing("a", Duration::ZERO);
+        let heard = Partition::nothing("a", Duration::ZERO);
         let keys = vec![(hex::encode([7; 32]), 2), ("no hash".to_owned(), 1)];
-        heard.hear(told(&Told::Routes(Routes { keys, tenants: vec![("t".to_owned(), 1)] })));
+        heard.hear(told(&Report::Routes(Routes { keys, tenants: vec![("t".to_owned(), 1)] })));
         assert_eq!((heard.of_key(&[7; 32]), heard.of_key(&[8; 32])), (Some(2), None));
         assert_eq!((heard.of_tenant("t"), heard.of_tenant("u")), (Some(1), None));
-        heard.hear(told(&Told::Routes(Routes::default())));
+        heard.hear(told(&Report::Routes(Routes::default())));
         assert_eq!(heard.of_key(&[7; 32]), None);
     }
 }
