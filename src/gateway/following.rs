@@ -200,7 +200,7 @@ async fn write(services: &Arc<Services>, after: u64, followed: Followed) -> Resu
         match beside {
             Beside::Sample(sample) => prices.board.restore((**sample).clone()),
             Beside::Pinned(pin) => prices.board.pin((**pin).clone()),
-            Beside::Unpinned(place) => drop(prices.board.unpin(place)),
+            Beside::Unpinned(place) => prices.board.unpin(place),
             Beside::Fate { .. } => {}
         }
     }

@@ -288,7 +288,7 @@ stored! {
         2 pub keys: Keys,
         3 pub banks: BankBook,
         /// The newest backup that was made.
-        4 pub last_backup: Option<BackedUp>,
+        4 pub last_backup: Option<Box<BackedUp>>,
         5 pub operators: SortedMap<Id, Arc<OperatorAccount>>,
         /// The tenants that asked for live mode, and when. Whatever an operator says of it ends the request.
         6 pub live_asked: SortedMap<u32, Timestamp>,
@@ -396,7 +396,8 @@ impl PlatformBook {
             }
             PlatformChange::Acted(act) => {
                 if let Act::BackedUp { directory, seq } = act {
-                    self.last_backup = Some(BackedUp { at: time, directory: directory.clone(), seq: *seq });
+                    self.last_backup =
+                        Some(Box::new(BackedUp { at: time, directory: directory.clone(), seq: *seq }));
                 }
             }
         }
