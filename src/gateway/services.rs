@@ -128,9 +128,9 @@ pub struct Callers {
 impl Callers {
     /// Whether the books of a tenant are in another partition: here they would be empty ones.
     pub fn is_elsewhere(&self, tenant: u64) -> bool {
-        let number = || u32::try_from(tenant / 2).ok();
-        let of = || self.directory.tenant_numbered(number()?);
-        self.followers.is_some() && of().is_some_and(|of| of.partition != self.partition)
+        let number = u32::try_from(tenant / 2).ok();
+        let of = number.and_then(|number| self.directory.tenant_numbered(number));
+        of.is_some_and(|of| of.partition != self.partition)
     }
 }
 
@@ -377,7 +377,9 @@ impl Services {
     /// disk, the window of a cluster, a stepped clock. Reads of a halted book are refused too: a list that is
     /// right beside a balance that cannot be shown would be taken for all there is.
     pub fn admit(&self, tenant: Option<u64>, writes: bool) -> Result<(), Problem> {
-        if tenant.is_some_and(|tenant| self.callers.is_elsewhere(tenant)) {
+        if let (Some(_), Some(tenant)) = (&self.callers.followers, tenant)
+            && self.callers.is_elsewhere(tenant)
+        {
             return Err(Problem::no_leader());
         }
         if let Some(tenant) = tenant
