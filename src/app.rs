@@ -202,7 +202,6 @@ async fn stand_by(
     listeners: &mut Listeners,
     signals: &mut StopSignals,
 ) -> Result<Option<(Cluster, Promoted, Option<Stores>)>, StartupError> {
-    listeners.api_gate.start_node();
     let (own, access) = (config.clone(), access.cloned());
     let started =
         tokio::task::spawn_blocking(move || Cluster::start(&own, access.as_ref(), &damage::watch)).await;

@@ -30,7 +30,6 @@ pub async fn run(config: Config) -> Result<Option<u8>, StartupError> {
     let mut signals = StopSignals::new()?;
     api::problem::explain_at(config.server.known_url());
     let mut listeners = Listeners::bind(&config, limits).await?;
-    listeners.api_gate.start_node();
     let client = peers::client(&config, None)
         .map_err(StartupError::of("server.tls: the certificates for other nodes"))?;
     let passing = Passing::of_front(client, PeerKey::derived(&directory::mark_key(&config.storage.path)?));

@@ -47,6 +47,10 @@ impl Listeners {
         let traffic = [("api", api.traffic()), ("admin", admin.traffic())];
         let (stop, stopped) = watch::channel(false);
         let api_gate = Arc::new(StartupGate::new(false));
+        // Before anybody asks: a node that starts has no leader to ask, and is not overloaded.
+        if config.cluster.is_on() {
+            api_gate.start_node();
+        }
         let api = tokio::spawn(api.serve(Arc::clone(&api_gate), limits.clone(), until(stopped)));
         Ok(Listeners {
             api_gate,
@@ -66,8 +70,10 @@ impl Listeners {
 
     fn of_partition(limits: Limits) -> Listeners {
         let gate = |is_operators| Arc::new(StartupGate::new(is_operators));
+        let api_gate = gate(false);
+        api_gate.start_node();
         Listeners {
-            api_gate: gate(false),
+            api_gate,
             admin_gate: gate(true),
             traffic: [("api", Arc::default()), ("admin", Arc::default())],
             certificates: Vec::new(),

@@ -145,7 +145,7 @@ fn partitions_are_served_whatever_process_dies() {
     let since = Instant::now();
     machines.stop(node);
     let gap = served(since, "a front told to stop");
-    assert!(gap < most(Duration::from_millis(300)), "{gap:?}");
+    assert!(gap < most(gaps::KILLED), "{gap:?}");
     machines.start(node);
     machines.until_ready();
     until_led(&machines);
