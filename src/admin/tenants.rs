@@ -201,7 +201,7 @@ async fn set_settings(call: Call) -> CallResult {
         tenant,
         merged.into(),
         tenant_settings.live_status,
-        tenant_settings.reason.clone(),
+        tenant_settings.reason.as_deref().map(str::to_owned),
         None,
         call.signature.take(),
     )

@@ -115,6 +115,7 @@ mod tests {
     use super::super::peers::PeerKey;
     use super::super::reports::{Report, Routes};
     use super::*;
+    use crate::config::Config;
     use std::time::Duration;
 
     fn key(headers: &HeaderMap) -> Option<&str> {
@@ -128,7 +129,9 @@ mod tests {
         let tenants = vec![("t2".to_owned(), 2), ("t9".to_owned(), 9)];
         let keys = vec![(hex::encode(hash_key("pk_2")), 2)];
         partitions[0].hear(Report::Routes(Routes { keys, tenants }));
-        let passing = Passing::of_front(reqwest::Client::new(), PeerKey::derived(&[7; 32]));
+        let client =
+            super::super::peers::client(&Config::parse("", []).expect("the usual"), None).expect("a client");
+        let passing = Passing::of_front(client, PeerKey::derived(&[7; 32]));
         let front = NodeFront::new(partitions.into(), Place::Api(key), passing);
         for (sent, node) in [(None, "0"), (Some("pk_2"), "2"), (Some("pk_0"), "0")] {
             assert_eq!(front.of_key(sent).view().node, node, "{sent:?}");

@@ -58,7 +58,7 @@ pub async fn change_settings(
         &tenant,
         Settings::shared(Arc::new(settings)),
         tenant.tenant_settings.live_status,
-        tenant.tenant_settings.reason.clone(),
+        tenant.tenant_settings.reason.as_deref().map(str::to_owned),
         None,
         None,
     )

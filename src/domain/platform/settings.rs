@@ -211,7 +211,7 @@ stored! {
         1 pub settings: Arc<Settings> => Settings::shared,
         2 pub live_status: LiveStatus,
         /// The operator's reason for the last change of the live status.
-        3 pub reason: Option<String>,
+        3 pub reason: Option<Box<str>>,
         /// The deployment that the tenant moves to: then nothing is decided for it here (`resources/tenants/moves.rs`).
         4 pub moved_to: Option<Box<Deployment>>,
     }

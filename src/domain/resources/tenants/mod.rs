@@ -211,6 +211,7 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Ruling {
             false => Ruling::unchanged(),
         },
         PlatformAsk::SetTenantSettings { number, base, settings, live_status, reason } => {
+            let reason = reason.map(Into::into);
             let next = TenantSettings { version: base + 1, settings, live_status, reason, moved_to: None };
             set_tenant_settings(book, number, next)
         }
@@ -352,7 +353,7 @@ pub fn renew(book: &Book, new: TenantSettings) -> Ruling {
         let extra = Extra::LiveStatus {
             status: new.live_status.name().to_owned(),
             previous: known.live_status.name().to_owned(),
-            reason: new.reason.clone(),
+            reason: new.reason.as_deref().map(str::to_owned),
         };
         draft.event_with(EventKind::TenantLiveStatusChanged, None, extra);
     }
