@@ -68,10 +68,7 @@ pub async fn run(
     let access = config.access()?;
     warn_of_weak_access(access.as_ref());
     privacy::warn_of_open_files(&config);
-    let limits = Limits {
-        connections_max: open_files::connections_allowed(config.server.max_connections)?,
-        ..Limits::from(&config.server)
-    };
+    let limits = limits(&config)?;
     let mut signals = StopSignals::new()?;
     api::problem::explain_at(config.server.known_url());
     let mut listeners = Listeners::bind(&config, limits).await?;
@@ -150,6 +147,12 @@ pub async fn run(
     }
     tracing::info!("stopped");
     Ok(())
+}
+
+/// As many connections as the process may have open, at most.
+fn limits(config: &Config) -> Result<Limits, StartupError> {
+    let connections_max = open_files::connections_allowed(config.server.max_connections)?;
+    Ok(Limits { connections_max, ..Limits::from(&config.server) })
 }
 
 fn warn_of_weak_access(access: Option<&Secret>) {

@@ -4,15 +4,13 @@
 use super::children::Children;
 use super::listeners::Listeners;
 use super::stop_signals::StopSignals;
-use super::{StartupError, guard, notify, warn_of_weak_access};
+use super::{StartupError, guard, limits, notify, warn_of_weak_access};
 use crate::cluster::Passing;
 use crate::cluster::node_front::{NodeFront, Place};
 use crate::cluster::peers::{self, PeerKey};
 use crate::cluster::reports::Partition;
 use crate::config::Config;
 use crate::gateway::dispatch::sent_key;
-use crate::http::listen::Limits;
-use crate::http::open_files;
 use crate::recovery::directory;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,10 +21,7 @@ const STOP: Duration = Duration::from_secs(15);
 /// The exit code of a start that the first partition refused, and said why.
 pub async fn run(config: Config) -> Result<Option<u8>, StartupError> {
     warn_of_weak_access(config.access()?.as_ref());
-    let limits = Limits {
-        connections_max: open_files::connections_allowed(config.server.max_connections)?,
-        ..Limits::from(&config.server)
-    };
+    let limits = limits(&config)?;
     let mut signals = StopSignals::new()?;
     api::problem::explain_at(config.server.known_url());
     let mut listeners = Listeners::bind(&config, limits).await?;

@@ -241,6 +241,9 @@ async fn load(config: &Config, services: &Arc<Services>) -> Result<(), StartupEr
     let unanswered = |what| move |problem| StartupError::Unanswered { what, problem: Box::new(problem) };
     let failed = unanswered("the tenants");
     admin::load_directory(services).await.map_err(failed)?;
+    if config.partition.is_none() {
+        must_have_all(services)?;
+    }
     admin::settle_approvals(services).await.map_err(unanswered("the approvals"))?;
     admin::load_banks(services).await.map_err(unanswered("the banks"))?;
     let banks = services.banks.now();
@@ -259,6 +262,17 @@ async fn load(config: &Config, services: &Arc<Services>) -> Result<(), StartupEr
         .map_err(StartupError::of("the webhook endpoints could not be read"))?;
     tenant_settings::push_pending(services).await.map_err(failed)?;
     outbox::turns::start(services).await.map_err(unanswered("the orders that wait"))
+}
+
+/// One log alone has no books of an account that is in another: it would begin them anew, empty.
+fn must_have_all(services: &Services) -> Result<(), StartupError> {
+    let tenants = services.callers.directory.tenants();
+    let Some(elsewhere) = tenants.iter().find(|tenant| tenant.partition != 0) else { return Ok(()) };
+    Err(StartupError::of("the accounts")(format!(
+        "{} is in partition {}, and this server has the log of partition 0 alone: start it as a node of its cluster, \
+         with cluster.partitions as it was",
+        elsewhere.id, elsewhere.partition
+    )))
 }
 
 fn start_prices(

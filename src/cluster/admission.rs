@@ -4,7 +4,7 @@ use super::directory::Belongs;
 use super::etcd::{Etcd, EtcdError};
 use super::view::{Member, Role, View, now_ms};
 use super::{Settings, Shared, renewal};
-use crate::config::{Config, advertised};
+use crate::config::{Config, PARTITIONS_DIRECTORY, advertised};
 use crate::operators::Operators;
 use crate::recovery::directory::{self, LOG_DIRECTORY};
 use crate::recovery::restored_copy::RestoredCopy;
@@ -131,6 +131,10 @@ pub fn check_directory(config: &Config) -> Result<Belongs, ClusterError> {
 pub fn leave(data: &Path, take_over: bool) -> Result<(), ClusterError> {
     match Belongs::read(data)?.filter(|belongs| !belongs.barred) {
         None => Ok(()),
+        Some(_) if take_over && data.join(PARTITIONS_DIRECTORY).is_dir() => Err(ClusterError::of(
+            data,
+            "this node has several partitions, and one machine serves one: the accounts of the others would be gone",
+        )),
         Some(belongs) if take_over => Ok(Belongs { barred: true, ..belongs }.write(data)?),
         Some(_) => Err(ClusterError::of(
             data,

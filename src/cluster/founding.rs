@@ -7,7 +7,7 @@ use super::directory::{Belongs, random_name};
 use super::etcd::Etcd;
 use super::partitions;
 use super::view::now_ms;
-use crate::config::Config;
+use crate::config::{Config, PARTITIONS_DIRECTORY};
 use crate::recovery::directory::{self, CLUSTER_FILE, LOG_DIRECTORY};
 use crate::recovery::{Failed, at};
 use domain::codec;
@@ -83,6 +83,10 @@ pub fn reseed(config: &Config) -> Result<Done, ClusterError> {
     let Some(belongs) = Belongs::read(data)?.filter(|belongs| !belongs.barred) else {
         return Err(ClusterError::of(data, NOT_MEMBER));
     };
+    if config.cluster.number() == 1 && data.join(PARTITIONS_DIRECTORY).is_dir() {
+        let why = "this node has several: set the number that the cluster had";
+        return Err(ClusterError::Partitions(why.to_owned()));
+    }
     let (fingerprint, tip, stores) = open(config)?;
     let founding = Founded { fingerprint, id: belongs.cluster.clone(), stores };
     found_others(config, &etcd, &founding)?;

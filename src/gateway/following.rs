@@ -18,9 +18,10 @@ use domain::values::ids::PLATFORM;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Records of the log that are looked through at once, and changes that are sent together: within the bound of a body.
+/// Records of the log that are looked through at once, and changes that are sent together: a message is a body, and
+/// those are bounded.
 const LOOKED_AT: usize = 20_000;
-const TOGETHER: usize = 1_000;
+const TOGETHER: usize = 200;
 /// A partition that nothing concerns is told all the same after so many records where it is, as a start looks through
 /// all that came since.
 const MARKED_EVERY: u64 = 100_000;
@@ -88,8 +89,15 @@ async fn go_on(
     let place = place.get_or_insert_default();
     loop {
         let newest = services.engine.reader().last_seq();
+        if place.followed > newest {
+            let (at, end) = (place.followed, newest);
+            return Err(format!(
+                "it has followed up to record {at}, and this log ends at {end}: it is a shorter one"
+            ));
+        }
         let book = services.platform_book().await.map_err(|problem| problem.code.to_owned())?;
-        let found = if place.followed == 0 {
+        let own = book.tenants.values().filter(|tenant| tenant.partition == partition);
+        let found = if place.followed == 0 && own.take(TOGETHER).count() < TOGETHER {
             Followed { besides: rates(services)?, ..Followed::all(&book, partition, newest) }
         } else {
             let (services, after) = (Arc::clone(services), place.looked_at);

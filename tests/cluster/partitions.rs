@@ -195,6 +195,11 @@ fn accounts_are_spread_and_each_is_served_by_its_own_partition() {
     let Some(mut machines) = machines() else { return };
     machines.found();
     until_led(&machines);
+    let rate = json!({ "pair": "USD/VES", "source": "bcv", "side": "OFFICIAL", "price": "200.00" });
+    assert_eq!(
+        machines.operator(1, "POST", "/admin/rates", Some(&rate)).map(|(status, _)| status),
+        Some(201)
+    );
     // The demonstration's account is in the first.
     let accounts = ["one", "two", "three"].map(|name| opened(&machines, name));
     assert_eq!(accounts.each_ref().map(|(partition, ..)| *partition), [1, 2, 0]);
@@ -233,6 +238,10 @@ fn accounts_are_spread_and_each_is_served_by_its_own_partition() {
         assert_eq!(set.0, 200, "{}", set.1);
         let shown = balance(&machines, 0, key).1;
         assert_eq!(shown["availableVes"], "60.00", "settings are in force: {shown}");
+        let charge = json!({ "usdAmount": 10, "debtorId": "V12345678", "debtorCellPhone": "04141234567",
+            "debtorBankCode": 134, "externalRef": "order" });
+        let (_, intent) = call(&machines, 1, key, "POST", "/v1/payments/c2p/request", Some(&charge));
+        assert_eq!(intent["bcvRate"], 200, "{partition}: {intent}");
     }
     // Without the first partition the others go on, and a leader of theirs that dies is replaced.
     let firsts: Vec<u32> = (0..3).filter_map(|node| process(&machines, node, 0)).collect();
@@ -259,6 +268,29 @@ fn accounts_are_spread_and_each_is_served_by_its_own_partition() {
         assert_eq!(balance(&machines, 1, key), (200, before), "{partition}");
     }
     machines.stop_all();
+
+    // The log of the first alone would begin their books anew, empty.
+    machines.configure_alone(0);
+    let refused = machines.command(0, &["serve", "--take-over"]);
+    assert!(
+        refused.status.code() == Some(2) && said(&refused).contains("several partitions"),
+        "{}",
+        said(&refused)
+    );
+    machines.configure(0, PREVIEW);
+    machines.start(0);
+    machines.until(|machines| machines.is_ready(0));
+    machines.stop(0);
+    machines.lose_etcd();
+    machines.configure(0, "");
+    let began = Instant::now();
+    let refused = loop {
+        let refused = machines.command(0, &["cluster", "reseed"]);
+        if refused.status.code() == Some(2) || began.elapsed() > Duration::from_secs(30) {
+            break refused;
+        }
+    };
+    assert!(said(&refused).contains("cluster.partitions"), "{}", said(&refused));
 }
 
 fn machines_log(load: &Load) -> String {
