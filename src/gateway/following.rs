@@ -96,8 +96,10 @@ async fn go_on(
             ));
         }
         let book = services.platform_book().await.map_err(|problem| problem.code.to_owned())?;
+        // Who has followed nothing yet gets all at once, as far as that is within a message; else record by record.
         let own = book.tenants.values().filter(|tenant| tenant.partition == partition);
-        let found = if place.followed == 0 && own.take(TOGETHER).count() < TOGETHER {
+        let are_few = own.take(TOGETHER).count() < TOGETHER;
+        let found = if place.followed == 0 && are_few {
             Followed { besides: rates(services)?, ..Followed::all(&book, partition, newest) }
         } else {
             let (services, after) = (Arc::clone(services), place.looked_at);
