@@ -411,14 +411,21 @@ impl Machines {
     /// The stopped nodes' logs are the same. The leader, which stops last, may have written a sample of
     /// rates more.
     pub fn tips_are_equal(&self) {
+        let last = self.logs_agree();
+        let end = last.iter().min().expect("three");
+        assert!(last.iter().filter(|last| *last == end).count() >= 2, "they end at {last:?}");
+    }
+
+    /// The stopped nodes' logs are the same as far as each goes; where they end.
+    pub fn logs_agree(&self) -> [u64; 3] {
         let log = |node| wal::Reader::open_read_only(self.data(node).join("log")).expect("a log");
         let logs = [log(0), log(1), log(2)];
         let last = logs.each_ref().map(wal::Reader::last_seq);
         let end = last[0].min(last[1]).min(last[2]);
-        assert!(last.iter().filter(|last| **last == end).count() >= 2, "they end at {last:?}");
         let [first, rest @ ..] =
             logs.map(|log| log.record(end).expect("it can be read").expect("it is there").hash);
         assert_eq!(rest, [first; 2], "record {end} is not the same");
+        last
     }
 
     /// The node that leads.

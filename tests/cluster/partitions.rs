@@ -154,7 +154,8 @@ fn partitions_are_served_whatever_process_dies() {
     callers.into_iter().for_each(|caller| caller.join().expect("a caller"));
     load.with(|history| judge(&machines, history, before));
     machines.stop_all();
-    machines.tips_are_equal();
+    // A node takes seconds to stop its processes, and samples of rates come meanwhile.
+    machines.logs_agree();
     for node in 0..3 {
         let verified = machines.command(node, &["wal", "verify"]);
         assert!(verified.status.success(), "{}", said(&verified));
