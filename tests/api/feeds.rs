@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
 /// The time within which feeds that look every second must have come to something.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(90);
 
 fn feed(pair: &str, url: &str, more: &str) -> String {
     format!(

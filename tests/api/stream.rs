@@ -436,8 +436,8 @@ fn half_a_line_never_happens() {
 #[test]
 fn a_thousand_and_twenty_four_lines_are_under_way_and_no_more() {
     let server = Server::start_with(&[
-        ("PASARELA__RAILS__ANSWER_SECONDS", "10"),
-        ("PASARELA__RAILS__SIMULATOR_DELAY_MS", "5000"),
+        ("PASARELA__RAILS__ANSWER_SECONDS", "30"),
+        ("PASARELA__RAILS__SIMULATOR_DELAY_MS", "12000"),
     ]);
     let tenant = server.tenant();
     run(&server, &tenant, &[fund(&fresh("k"), "100000.00")]);
@@ -446,7 +446,7 @@ fn a_thousand_and_twenty_four_lines_are_under_way_and_no_more() {
     stream.raw(lines);
     stream.finish();
     let left = |api: &Api| text(&api.get("/v1/balance").expect(200), "availableVes").to_owned();
-    let deadline = Instant::now() + Duration::from_secs(4);
+    let deadline = Instant::now() + Duration::from_secs(11);
     while left(&tenant.test) != "98976.00" {
         assert!(Instant::now() < deadline, "{} is left", left(&tenant.test));
         sleep(Duration::from_millis(50));

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 const HOOK: &str = "https://shop.example.com/hook";
 /// The time that a delivery may take.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(90);
 /// The name of every event that there is.
 pub const NAMES: [&str; 21] = [
     "payment.completed",

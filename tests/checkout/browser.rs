@@ -15,7 +15,7 @@ use thirtyfour::{ChromiumLikeCapabilities, TypingData};
 use tokio::runtime::Runtime;
 
 /// The time that anything in the browser may take.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(90);
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 

@@ -9,7 +9,7 @@ use chrono::{FixedOffset, NaiveDate, Utc};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(90);
 const HEADER: &str = "date,reference,amount,kind,phone,bank";
 
 fn today() -> NaiveDate {

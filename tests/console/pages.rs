@@ -71,9 +71,9 @@ fn an_event_that_was_given_up_waits_in_the_queues() {
     };
     let visitor = operator(&server, &hired(&server, "viewer").1);
     let is_told = || visitor.get("/console/queues?mode=test&lang=en").text().contains("webhook.exhausted");
-    let deadline = Instant::now() + Duration::from_secs(30);
+    let deadline = Instant::now() + Duration::from_secs(60);
     while failed() < 8 {
-        assert!(!is_told(), "tries are left");
+        assert!(!is_told() || failed() == 8, "tries are left");
         // Each try is due at its own instant, so that the first leap is enough for all.
         api.advance(86_400);
         assert!(Instant::now() < deadline, "{} of 8 tries failed", failed());

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// The number of deadlines; a crash hits the clock advance before it has met all of them.
 const INTENTS: usize = 1_000;
 /// The time to wait: a clock that stands would stand for a quarter of an hour.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(90);
 
 /// Waits for a condition that must come true.
 #[track_caller]

@@ -6,7 +6,7 @@ use crate::harness::flows::fresh;
 use crate::harness::server::Server;
 use serde_json::{Value, json};
 use std::thread::{scope, sleep};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const RESET: &str = "/v1/test/reset";
 /// The times that the server is killed around a reset.
@@ -29,9 +29,11 @@ fn it_is_whole_or_not_at_all_whatever_is_killed_when() {
     let api = server.tenant().test;
     let endpoint = json!({ "url": "https://shop.example/hook", "events": ["payment.completed"] });
     api.post("/v1/webhooks", &endpoint).expect(201);
-    let (mut whole, mut none) = (0, 0);
+    let (mut whole, mut none, mut took) = (0, 0, Duration::ZERO);
     for kill in 0..KILLS {
+        let began = Instant::now();
         api.act(RESET).expect(200);
+        took = took.max(began.elapsed());
         let sale = api.pay_with(10, "77777777");
         api.pay(1);
         api.advance(20 * 86_400);
@@ -43,7 +45,8 @@ fn it_is_whole_or_not_at_all_whatever_is_killed_when() {
         let key = fresh("reset");
         let answered = scope(|scope| {
             let resetting = scope.spawn(|| api.keyed(&key).try_post(RESET, &json!({})));
-            sleep(Duration::from_micros(kill * 400));
+            // Up to twice as long as it takes on this machine.
+            sleep((took * 2 / KILLS as u32).max(Duration::from_micros(400)) * kill as u32);
             server.kill();
             resetting.join().expect("no panic").is_ok_and(|answer| answer.status == 200)
         });

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
 /// How long something that is bound to come may take.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(90);
 const TOKEN: &str = "commerce-token-that-is-secret";
 /// The bank's id of an operation.
 const BANKS_ID: &str = "7f0d7c1e-5d0c-4a63-9c0e-3f1f1e7c9a10";

@@ -11,7 +11,7 @@ use chrono::{Days, FixedOffset, NaiveDate, Utc};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(90);
 pub const ACCOUNT: &str = "01690001001234567890";
 pub const HEADER: &str = "date,reference,amount,kind,phone,bank";
 

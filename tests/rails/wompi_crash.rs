@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::thread::{scope, sleep};
 use std::time::{Duration, Instant};
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(90);
 
 /// How long after a request has begun the server is killed.
 const MOMENTS_MS: [u64; 4] = [0, 4, 9, 25];

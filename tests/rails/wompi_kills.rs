@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::thread::{scope, sleep};
 use std::time::{Duration, Instant};
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(90);
 
 /// The server is killed so long after a request has begun, and started again.
 fn killed(server: &mut Server, moment_ms: u64, request: impl FnOnce() -> Result<Answer, String> + Send) {

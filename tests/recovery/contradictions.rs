@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(90);
 
 fn operation(api: &Api, of: &str) -> Value {
     api.get(&format!("/v1/payments/operations/{of}")).expect(200)

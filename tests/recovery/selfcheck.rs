@@ -18,7 +18,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use wal::{Completion, Config, Durable, IndexOps, Log, Poisoned, Reader, RocksStore, Snapshot};
 
 /// The time that the self-check may take to look.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(90);
 
 struct Told(Sender<bool>);
 
