@@ -659,13 +659,7 @@ fn a_usdt_payout_waits_for_one_approval_and_the_audit_names_both() {
 fn a_price_that_waits_for_a_second_person_says_so_before() {
     let server = Server::start_with(&[("PASARELA__ADMIN__APPROVALS", "rates")]);
     let visitor = operator(&server, &hired(&server, "treasury").1);
-    let fields = [
-        ("pair", "USDT/COP"),
-        ("source", "mesa"),
-        ("side", "BUY"),
-        ("price", "4.100"),
-        ("reason", "feriado"),
-    ];
+    let fields = [("pair", "USDT/COP"), ("source", "mesa"), ("side", "BUY"), ("price", "4.100")];
     let asked = visitor.press(&visitor.get("/console/rates"), "pin", &fields);
     assert!(asked.text().contains("Otra persona tiene que aprobarlo"), "{}", asked.text());
 }
