@@ -60,7 +60,7 @@ pub(crate) async fn engine(data: &Path) -> Engine<Domain> {
 }
 
 pub(crate) async fn adjust(engine: &Engine<Domain>, minor: i64, held: bool) {
-    let ask = Adjustment {
+    let ask = || Adjustment {
         cause: Cause::Funded,
         currency: Currency::Ves,
         minor,
@@ -70,7 +70,7 @@ pub(crate) async fn adjust(engine: &Engine<Domain>, minor: i64, held: bool) {
         external_ref: None,
     };
     let settled = loop {
-        match engine.ask_book(TENANT, Command::Adjust(Box::new(ask.clone())).into(), None).await {
+        match engine.ask_book(TENANT, Command::Adjust(Box::new(ask())).into(), None).await {
             // Nothing was done: the log of a busy machine is slow.
             Err(Failure::Overloaded) => tokio::time::sleep(Duration::from_millis(10)).await,
             answer => break answer.expect("an answer"),
