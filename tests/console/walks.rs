@@ -123,7 +123,7 @@ fn a_rate_is_corrected_and_held() {
     let (_, treasury) = hired(&server, "treasury");
     let until = chrono::Utc::now() - chrono::TimeDelta::hours(4) + chrono::TimeDelta::hours(1);
     let until = until.format("%Y-%m-%dT%H:%M").to_string();
-    for (setup, query) in [(PHONE, "?lang=en"), (DESKTOP, "")] {
+    for (setup, query, side) in [(PHONE, "?lang=en", "Buy"), (DESKTOP, "", "Compra")] {
         let browser = Browser::open(setup);
         browser.enter_console(&server, &treasury, query);
         browser.enter_at("nav a[href*=\"/console/rates\"]");
@@ -131,7 +131,8 @@ fn a_rate_is_corrected_and_held() {
         for (name, typed) in [
             ("pair", "USDT/COP"),
             ("source", "p2p"),
-            ("side", "BUY"),
+            // Chosen by its word, as whoever types does.
+            ("side", side),
             ("price", "4100.00"),
             ("reason", "feriado"),
         ] {
