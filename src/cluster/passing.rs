@@ -5,7 +5,7 @@ use super::view::now_ms;
 use super::view::{Member, View};
 use crate::http::body::Inbound;
 use crate::http::listen::Arrival;
-use crate::http::respond::{Broken, Hold, Reply, Rest, X_REQUEST_ID};
+use crate::http::respond::{Broken, Hold, Reply, RequestId, Rest, X_REQUEST_ID};
 use api::problem::Problem;
 use api::streams;
 use bytes::Bytes;
@@ -22,6 +22,8 @@ use tokio::sync::watch;
 
 /// Who answered in the place of the node that was asked.
 const SERVED_BY: HeaderName = HeaderName::from_static("pasarela-served-by");
+/// Which partition has the books that a request is about, from the one that was asked and has not: for fronts alone.
+const ELSEWHERE: HeaderName = HeaderName::from_static("pasarela-elsewhere");
 /// To the leader, and to a front's own process, whoever leads.
 pub(super) const PASS: &str = "/peer/pass";
 pub(super) const ASK: &str = "/peer/ask";
@@ -43,6 +45,21 @@ const HAND_OVER_GRACE: Duration = Duration::from_secs(10);
 /// The bytes that a head grows by on the way: proof, target, request id.
 pub const HEAD_BYTES_ADDED_MAX: usize = 1 << 10;
 const WHOLE_BYTES_MAX: u64 = 1 << 20;
+
+/// The answer to what another partition decides. It is given before anything is carried out.
+pub fn elsewhere(partition: u8, request_id: &RequestId) -> Reply {
+    Reply::problem(&Problem::no_leader(), request_id).header(ELSEWHERE, u16::from(partition).into())
+}
+
+/// The partition that an answer names in the place of its own.
+pub(super) fn take_elsewhere(reply: &mut Reply) -> Option<usize> {
+    reply.take_header(&ELSEWHERE)?.to_str().ok()?.parse().ok()
+}
+
+/// Whether the lines of a request are passed on as they come.
+pub(super) fn is_stream(surface: Surface, arrival: &Arrival) -> bool {
+    surface == Surface::Api && arrival.head.uri.path() == streams::PATH
+}
 
 #[derive(Clone)]
 pub struct Passing {
@@ -75,8 +92,7 @@ impl Passing {
             return Err(Problem::no_leader());
         };
         let head = &arrival.head;
-        // The lines of a stream are passed on as they come.
-        let hold = (head.uri.path() == streams::PATH && surface == Surface::Api).then(Hold::default);
+        let hold = is_stream(surface, arrival).then(Hold::default);
         let body = match &hold {
             Some(hold) => Body::wrap_stream(as_it_comes(body.take(), hold.clone())),
             None => Body::from(body.bytes().await?),

@@ -32,8 +32,8 @@ use api::problem::Problem;
 use dashmap::DashMap;
 use domain::ledger::book::Book;
 use domain::machine::{AnyBook, Domain};
-use domain::platform::PlatformBook;
 use domain::platform::settings::Settings;
+use domain::platform::{PlatformBook, Tenant};
 use domain::resources::banks::{BankBook, Catalogue};
 use domain::resources::operations::Operation;
 use domain::resources::rates::samples::{Filter, Pair, Sample, Series};
@@ -126,11 +126,10 @@ pub struct Callers {
 }
 
 impl Callers {
-    /// Whether the books of a tenant are in another partition: here they would be empty ones.
-    pub fn is_elsewhere(&self, tenant: u64) -> bool {
-        let number = u32::try_from(tenant / 2).ok();
-        let of = number.and_then(|number| self.directory.tenant_numbered(number));
-        of.is_some_and(|of| of.partition != self.partition)
+    /// The partition that has the books of a tenant, if it is another: here they would be empty ones.
+    pub fn elsewhere(&self, tenant: &Tenant) -> Option<u8> {
+        let is_elsewhere = self.followers.is_some() && tenant.partition != self.partition;
+        is_elsewhere.then_some(tenant.partition)
     }
 }
 
@@ -377,11 +376,6 @@ impl Services {
     /// disk, the window of a cluster, a stepped clock. Reads of a halted book are refused too: a list that is
     /// right beside a balance that cannot be shown would be taken for all there is.
     pub fn admit(&self, tenant: Option<u64>, writes: bool) -> Result<(), Problem> {
-        if let (Some(_), Some(tenant)) = (&self.callers.followers, tenant)
-            && self.callers.is_elsewhere(tenant)
-        {
-            return Err(Problem::no_leader());
-        }
         if let Some(tenant) = tenant
             && self.engine.is_halted(tenant)
         {
