@@ -25,7 +25,7 @@ mod welcome;
 use crate::cluster::front::{ListenerKind, StandbyFront};
 use crate::cluster::peer_front::PeerFront;
 use crate::cluster::peers::{self, PeerKey};
-use crate::cluster::{Cluster, Passing, Promoted, Sending};
+use crate::cluster::{Cluster, Passing, Promoted};
 use crate::config::{Config, Secret, TOKEN_CHARACTERS_MIN};
 use crate::disk::Disk;
 use crate::gateway::following;
@@ -111,7 +111,7 @@ pub async fn run(
     if let (Some(partition), Some(cluster)) = (config.partition, &services.cluster) {
         tokio::spawn(keep_routes(Arc::clone(&services)));
         match partition {
-            0 => following::start(&services, &Sending::new(&config, cluster.clone())?),
+            0 => following::start(&services),
             _ => cluster.follow_by(following::inlet(&services)),
         }
     }

@@ -27,6 +27,8 @@ const ELSEWHERE: HeaderName = HeaderName::from_static("pasarela-elsewhere");
 /// To the leader, and to a front's own process, whoever leads.
 pub(super) const PASS: &str = "/peer/pass";
 pub(super) const ASK: &str = "/peer/ask";
+/// The caller whom another partition asks for: the hash of a key that it knows.
+pub(super) const CALLER: HeaderName = HeaderName::from_static("pasarela-peer-caller");
 pub const HAND_OVER: &str = "/admin/cluster/hand-over";
 const OF_CONNECTION: [HeaderName; 8] = [
     CONNECTION,
@@ -56,6 +58,11 @@ pub(super) fn take_elsewhere(reply: &mut Reply) -> Option<usize> {
     reply.take_header(&ELSEWHERE)?.to_str().ok()?.parse().ok()
 }
 
+/// What the proof of a passed request is about: no request could have a target with a space.
+pub(super) fn proved(target: &str, caller: Option<&str>) -> String {
+    caller.map_or_else(|| target.to_owned(), |caller| format!("{target} by {caller}"))
+}
+
 /// Whether the lines of a request are passed on as they come.
 pub(super) fn is_stream(surface: Surface, arrival: &Arrival) -> bool {
     surface == Surface::Api && arrival.head.uri.path() == streams::PATH
@@ -63,8 +70,8 @@ pub(super) fn is_stream(surface: Surface, arrival: &Arrival) -> bool {
 
 #[derive(Clone)]
 pub struct Passing {
-    client: Client,
-    key: PeerKey,
+    pub(super) client: Client,
+    pub(super) key: PeerKey,
     /// What comes to a front comes never from the process that it is passed to.
     is_front: bool,
 }
@@ -97,7 +104,7 @@ impl Passing {
             Some(hold) => Body::wrap_stream(as_it_comes(body.take(), hold.clone())),
             None => Body::from(body.bytes().await?),
         };
-        let asked = self.request(&leader.peer_advertise, PASS, surface, arrival)?.body(body).send();
+        let asked = self.request(&leader.peer_advertise, PASS, surface, arrival, None)?.body(body).send();
         // The call to hand over is answered by the old leader, once another serves.
         let grace = if head.uri.path() == HAND_OVER { HAND_OVER_GRACE } else { GRACE };
         let answered = tokio::select! {
@@ -121,8 +128,25 @@ impl Passing {
     /// What operators ask of a node itself, of the process that answers for it.
     pub async fn ask(&self, peer: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
         let body = body.bytes().await?;
-        let asked = self.request(peer, ASK, Surface::Admin, arrival)?.body(body).send();
+        let asked = self.request(peer, ASK, Surface::Admin, arrival, None)?.body(body).send();
         back(asked.await.map_err(|_| Problem::no_leader())?, None).await
+    }
+
+    /// A call of an account of this partition, for the one that decides about it, which has `patience` to answer.
+    pub(super) async fn pass_for(
+        &self,
+        peer: &str,
+        caller: &[u8; 32],
+        arrival: &Arrival,
+        body: Bytes,
+        patience: Duration,
+    ) -> Result<Reply, Problem> {
+        let asked = self.request(peer, PASS, Surface::Api, arrival, Some(hex::encode(caller)))?.body(body);
+        match asked.timeout(patience + GRACE).send().await {
+            Ok(answer) => back(answer, None).await,
+            Err(error) if error.is_connect() => Err(Problem::no_leader()),
+            Err(_) => Err(unknown(&arrival.head.method)),
+        }
     }
 
     fn request(
@@ -131,13 +155,19 @@ impl Passing {
         path: &str,
         surface: Surface,
         arrival: &Arrival,
+        caller: Option<String>,
     ) -> Result<RequestBuilder, Problem> {
         let head = &arrival.head;
         let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
-        let passed = Passed { method: &head.method, target, surface, peer: arrival.peer };
+        let proved = proved(target, caller.as_deref());
+        let passed = Passed { method: &head.method, target: &proved, surface, peer: arrival.peer };
         let mut headers = head.headers.clone();
         for name in OF_CONNECTION {
             headers.remove(name);
+        }
+        headers.remove(CALLER);
+        if let Some(caller) = caller {
+            headers.insert(CALLER, HeaderValue::from_str(&caller).map_err(Problem::internal_error)?);
         }
         if let Some(authority) = head.uri.authority()
             && let Ok(host) = HeaderValue::from_str(authority.as_str())

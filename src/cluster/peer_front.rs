@@ -3,20 +3,20 @@
 use super::Cluster;
 use super::front;
 use super::lifeline;
-use super::passing;
+use super::passing::{self, CALLER};
 use super::peers::{PROOF, PeerKey, Surface, TARGET};
 use super::renewal;
 use super::seed::Seed;
 use super::sending;
 use super::view::now_ms;
 use crate::http::body::Inbound;
-use crate::http::listen::{Answer, Arrival};
+use crate::http::listen::{Answer, Arrival, OnBehalf};
 use crate::http::origin_check::OriginCheck;
 use crate::http::respond::{Reply, TEXT};
 use api::problem::Problem;
 use bytes::Bytes;
 use hyper::Method;
-use hyper::header::AUTHORIZATION;
+use hyper::header::{AUTHORIZATION, HeaderName};
 use std::sync::Arc;
 
 const BINARY: &str = "application/octet-stream";
@@ -38,9 +38,12 @@ impl<A: Answer, B: Answer> PeerFront<A, B> {
     /// If this node leads, where it is the leader that is asked: nothing is passed on twice.
     async fn passed(&self, arrival: &Arrival, body: &mut Inbound, must_lead: bool) -> Result<Reply, Problem> {
         let headers = &arrival.head.headers;
-        let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let text =
+            |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let (proof, target) = (text(&PROOF), text(&TARGET));
-        let Some((surface, peer)) = self.key.check(&arrival.head.method, target, proof, now_ms()) else {
+        let caller = headers.contains_key(&CALLER).then(|| text(&CALLER));
+        let proved = passing::proved(target, caller);
+        let Some((surface, peer)) = self.key.check(&arrival.head.method, &proved, proof, now_ms()) else {
             return Err(Problem::unauthorized("only nodes of this cluster are answered here"));
         };
         if must_lead && !self.cluster.leads() {
@@ -50,6 +53,11 @@ impl<A: Answer, B: Answer> PeerFront<A, B> {
         head.uri = target.parse().map_err(|_| Problem::not_found())?;
         head.headers.remove(PROOF);
         head.headers.remove(TARGET);
+        head.headers.remove(CALLER);
+        if let Some(caller) = caller.filter(|_| surface == Surface::Api) {
+            let hash = hex::decode(caller).ok().and_then(|hash| hash.try_into().ok());
+            head.extensions.insert(OnBehalf(hash.ok_or_else(Problem::not_found)?));
+        }
         let arrival = Arrival { head, request_id: arrival.request_id.clone(), peer };
         Ok(match surface {
             Surface::Api => self.api.answer(&arrival, body).await,

@@ -1,7 +1,7 @@
 //! The parts of the server that requests may need: put together once by `app/parts.rs`, shared by
 //! all listeners.
 
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, Sending};
 use crate::disk::Disk;
 use crate::gateway::bank_feed::BankFeed;
 use crate::gateway::business::{Business, Seen};
@@ -123,6 +123,8 @@ pub struct Callers {
     pub partition: u8,
     /// In the first of several partitions: the others.
     pub followers: Option<Arc<Followers>>,
+    /// Of several partitions: the way to the others.
+    pub sending: Option<Sending>,
 }
 
 impl Callers {
@@ -130,6 +132,11 @@ impl Callers {
     pub fn elsewhere(&self, tenant: &Tenant) -> Option<u8> {
         let is_elsewhere = self.followers.is_some() && tenant.partition != self.partition;
         is_elsewhere.then_some(tenant.partition)
+    }
+
+    /// The way to the first partition, from another.
+    pub fn first(&self) -> Option<&Sending> {
+        self.sending.as_ref().filter(|_| self.partition != 0)
     }
 }
 
@@ -306,6 +313,7 @@ impl Services {
                 tenant_defaults: callers.tenant_defaults.clone(),
                 partition: callers.partition,
                 followers: callers.followers.clone(),
+                sending: callers.sending.clone(),
             },
             prices: Prices {
                 market: prices.market.over(&board),

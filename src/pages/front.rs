@@ -2,11 +2,11 @@
 //! the login in its place; a form without the token of its session is refused before anything else of it is
 //! looked at; a page is never kept by a browser and loads nothing from elsewhere.
 
-use crate::gateway::dispatch::{OnBehalf, Request};
+use crate::gateway::dispatch::Request;
 use crate::gateway::limits::Failures;
 use crate::gateway::services::Services;
 use crate::http::body::Inbound;
-use crate::http::listen::{Answer, Arrival};
+use crate::http::listen::{Answer, Arrival, OnBehalf};
 use crate::http::respond::Reply;
 use crate::language::Language;
 use crate::network::{Client, TrustedProxies};

@@ -18,7 +18,7 @@ use crate::cluster::front::StandbyFront;
 use crate::cluster::node_front::{NodeFront, tenant_of};
 use crate::cluster::{Confirming, front, passing};
 use crate::console;
-use crate::gateway::dispatch::{Gateway, OnBehalf, Request, sent_key};
+use crate::gateway::dispatch::{Gateway, Request, sent_key};
 use crate::gateway::limits;
 use crate::gateway::meter::{GONE, Meter, Meters, STATUSES};
 use crate::gateway::public::Public;
@@ -28,7 +28,7 @@ use crate::gateway::test_accounts;
 use crate::guides::Guides;
 use crate::http::body::{Inbound, idempotency_key, unexpected_parameters, without_unexpected};
 use crate::http::documents::Documents;
-use crate::http::listen::{Answer, Arrival};
+use crate::http::listen::{Answer, Arrival, OnBehalf};
 use crate::http::origin_check::OriginCheck;
 use crate::http::respond::Reply;
 use crate::http::router::{Lookup, Router, named};
@@ -304,7 +304,9 @@ impl Server {
             inbound.has_card = policy.has_card;
 
             let caller = self.caller(endpoint, &found.parameters, arrival)?;
+            let is_passed = policy.is_of_platform && head.extensions.get::<OnBehalf>().is_some();
             if self.services.callers.followers.is_some()
+                && !is_passed
                 && let Some(partition) = self.elsewhere(&caller, head.uri.path())
             {
                 // It is asked there, and noted there.
@@ -362,6 +364,13 @@ impl Server {
                 unexpected.push(bad);
                 true
             });
+            if policy.is_of_platform
+                && gathers
+                && let (Some(first), Caller::Tenant(caller)) = (self.services.callers.first(), &caller)
+            {
+                drop(slot);
+                return Box::pin(first.ask_first(&caller.key.hash, arrival, body)).await;
+            }
             let parameters = found.parameters;
             let mut request = Request { parameters, arrival, body, inbound, key, unexpected, slot };
 
