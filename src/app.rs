@@ -25,11 +25,11 @@ mod welcome;
 use crate::cluster::front::{ListenerKind, StandbyFront};
 use crate::cluster::peer_front::PeerFront;
 use crate::cluster::peers::{self, PeerKey};
-use crate::cluster::{Cluster, Passing, Promoted, Sending};
+use crate::cluster::{Cluster, Passing, Promoted};
 use crate::config::{Config, Secret, TOKEN_CHARACTERS_MIN};
 use crate::disk::Disk;
-use crate::gateway::following;
 use crate::gateway::services::Services;
+use crate::gateway::{following, holding};
 use crate::http::listen::Limits;
 use crate::http::open_files;
 use crate::http::origin_check::OriginCheck;
@@ -110,8 +110,9 @@ pub async fn run(
     let background = Background::start(&config, &services, disk)?;
     if let (Some(partition), Some(cluster)) = (config.partition, &services.cluster) {
         tokio::spawn(keep_routes(Arc::clone(&services)));
+        cluster.answer_by(holding::holds(&services));
         match partition {
-            0 => following::start(&services, &Sending::new(&config, cluster.clone())?),
+            0 => following::start(&services),
             _ => cluster.follow_by(following::inlet(&services)),
         }
     }

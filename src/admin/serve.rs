@@ -10,7 +10,6 @@
 use super::call::{Body, Call, CallResult, Done, PendingKey, Route, Signature, token_salt};
 use super::routes::{least_role, rows};
 use crate::gateway::ask;
-use crate::gateway::dispatch::OnBehalf;
 use crate::gateway::dispatch::Request;
 use crate::gateway::exports::{Export, Pages};
 use crate::gateway::idempotency::{self, KeptAnswer, Owner, Reserved, Sent};
@@ -18,7 +17,7 @@ use crate::gateway::keys::Secret;
 use crate::gateway::services::Services;
 use crate::gateway::tenant_request::Shows;
 use crate::gateway::tenant_settings::push_tenant_settings;
-use crate::http::listen::Arrival;
+use crate::http::listen::{Arrival, OnBehalf};
 use crate::http::respond::{Reply, Trace};
 use crate::http::router::named;
 use crate::operators::{Operator, STEM};

@@ -235,6 +235,11 @@ impl Reply {
         self
     }
 
+    pub fn take_header(&mut self, name: &HeaderName) -> Option<HeaderValue> {
+        let place = self.headers.iter().position(|(known, _)| known == name)?;
+        Some(self.headers.remove(place).1)
+    }
+
     /// Unless the answer says already how long it may be kept.
     pub fn no_store(mut self) -> Self {
         if !self.headers.iter().any(|(name, _)| *name == header::CACHE_CONTROL) {

@@ -69,7 +69,7 @@ pub struct Route {
     /// Whether it tries a secret for which there are few tries. In live mode it is not rehearsed, as that would cost none.
     pub is_try: bool,
     pub agents: Agents,
-    /// Whether the platform's book decides on it.
+    /// Whether the platform's book decides on it; of a read, whether it has a part of the answer.
     pub is_of_platform: bool,
 }
 
@@ -177,7 +177,7 @@ pub fn routes() -> Vec<Route> {
     let (get, post, patch, delete) = (|| Method::GET, || Method::POST, || Method::PATCH, || Method::DELETE);
     vec![
         row(get(), "/v1/banks", Read, "listBanks", reference::BANKS).tool(),
-        row(get(), "/v1/idempotency/:key", Read, "getIdempotencyKey", reference::KEPT),
+        row(get(), "/v1/idempotency/:key", Read, "getIdempotencyKey", reference::KEPT).of_platform(),
         row(post(), "/v1/payments/c2p/request", Collect, "requestC2p", c2p::REQUEST).tool(),
         row(post(), "/v1/payments/c2p", Collect, "executeC2p", c2p::EXECUTE).moves_money(),
         row(get(), "/v1/payments", Read, "listPayments", payments::list::LIST).tool(),
@@ -252,7 +252,7 @@ pub fn routes() -> Vec<Route> {
         row(post(), "/v1/conversions", Convert, "createConversion", conversions::ACCEPT).moves_money(),
         row(get(), "/v1/conversions", Read, "listConversions", conversions::LIST).tool(),
         row(get(), "/v1/conversions/settings", Read, "getConversionSettings", conversions::SETTINGS).tool(),
-        row(patch(), "/v1/conversions/settings", Manage, "updateConversionSettings", conversions::SET),
+        row(patch(), "/v1/conversions/settings", Manage, "updateConversionSettings", conversions::SET).of_platform(),
         row(get(), "/v1/conversions/:id", Read, "getConversion", conversions::READ).tool(),
         row(post(), "/v1/conversions/:id/cancel", Convert, "cancelConversion", conversions::CANCEL).moves_money(),
         test(post(), "/v1/test/conversions/:id/fulfil", Manage, "fulfilTestConversion", conversions::FULFIL),

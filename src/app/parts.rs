@@ -7,7 +7,7 @@ use super::present::DirectoryState;
 use super::startup_error::StartupError;
 use super::{Outside, bank_rate, damage};
 use crate::admin;
-use crate::cluster::{Cluster, Promoted};
+use crate::cluster::{Cluster, Promoted, Sending};
 use crate::config::Config;
 use crate::disk::Disk;
 use crate::gateway::bank_feed::BankFeed;
@@ -190,6 +190,10 @@ pub(super) async fn open(
             partition: config.partition.unwrap_or(0),
             followers: (config.partition == Some(0))
                 .then(|| Arc::new(Followers::of(config.cluster.number(), config.cluster.failover()))),
+            sending: match &cluster {
+                Some(cluster) if config.partition.is_some() => Some(Sending::new(config, cluster.clone())?),
+                _ => None,
+            },
         },
         prices,
         banks: Banks::new(bank_feed.map_err(StartupError::of("banks.feed_url"))?),

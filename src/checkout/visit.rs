@@ -104,6 +104,9 @@ impl Shop {
         if tenant.tenant_settings.moved_to.is_some() {
             return Err(Problem::tenant_moved());
         }
+        if services.callers.elsewhere(&tenant).is_some() {
+            return Err(Problem::no_leader());
+        }
         let open = !is_live(tenant_key) || tenant.tenant_settings.live_status == LiveStatus::Active;
         Ok(open.then_some(Shop { tenant_key, tenant }))
     }

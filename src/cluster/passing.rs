@@ -1,11 +1,12 @@
 //! A standby, or a front, passes a request on to the leader as it is, and its answer back. It is never sent twice.
 
 use super::peers::{PROOF, Passed, PeerKey, Surface, TARGET};
+use super::questions;
 use super::view::now_ms;
 use super::view::{Member, View};
 use crate::http::body::Inbound;
 use crate::http::listen::Arrival;
-use crate::http::respond::{Broken, Hold, Reply, Rest, X_REQUEST_ID};
+use crate::http::respond::{Broken, Hold, Reply, RequestId, Rest, X_REQUEST_ID};
 use api::problem::Problem;
 use api::streams;
 use bytes::Bytes;
@@ -16,15 +17,23 @@ use hyper::header::{
     TRAILER, TRANSFER_ENCODING, UPGRADE,
 };
 use reqwest::{Body, Client, RequestBuilder, Response};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
 /// Who answered in the place of the node that was asked.
 const SERVED_BY: HeaderName = HeaderName::from_static("pasarela-served-by");
+/// Which partition has the books that a request is about, from the one that was asked and has not: for fronts alone.
+const ELSEWHERE: HeaderName = HeaderName::from_static("pasarela-elsewhere");
 /// To the leader, and to a front's own process, whoever leads.
 pub(super) const PASS: &str = "/peer/pass";
 pub(super) const ASK: &str = "/peer/ask";
+/// The caller whom another partition asks for: the hash of a key that it knows.
+pub(super) const CALLER: HeaderName = HeaderName::from_static("pasarela-peer-caller");
+pub(super) const HOLDS: &str = "/peer/holds";
+/// Before a question, as what a proof is about.
+pub(super) const HOLDS_TARGET: &str = "peer holds ";
 pub const HAND_OVER: &str = "/admin/cluster/hand-over";
 const OF_CONNECTION: [HeaderName; 8] = [
     CONNECTION,
@@ -44,10 +53,30 @@ const HAND_OVER_GRACE: Duration = Duration::from_secs(10);
 pub const HEAD_BYTES_ADDED_MAX: usize = 1 << 10;
 const WHOLE_BYTES_MAX: u64 = 1 << 20;
 
+/// The answer to what another partition decides. It is given before anything is carried out.
+pub fn elsewhere(partition: u8, request_id: &RequestId) -> Reply {
+    Reply::problem(&Problem::no_leader(), request_id).header(ELSEWHERE, u16::from(partition).into())
+}
+
+/// The partition that an answer names in the place of its own.
+pub(super) fn take_elsewhere(reply: &mut Reply) -> Option<usize> {
+    reply.take_header(&ELSEWHERE)?.to_str().ok()?.parse().ok()
+}
+
+/// What the proof of a passed request is about: no request could have a target with a space.
+pub(super) fn proved(target: &str, caller: Option<&str>) -> String {
+    caller.map_or_else(|| target.to_owned(), |caller| format!("{target} by {caller}"))
+}
+
+/// Whether the lines of a request are passed on as they come.
+pub(super) fn is_stream(surface: Surface, arrival: &Arrival) -> bool {
+    surface == Surface::Api && arrival.head.uri.path() == streams::PATH
+}
+
 #[derive(Clone)]
 pub struct Passing {
-    client: Client,
-    key: PeerKey,
+    pub(super) client: Client,
+    pub(super) key: PeerKey,
     /// What comes to a front comes never from the process that it is passed to.
     is_front: bool,
 }
@@ -75,13 +104,12 @@ impl Passing {
             return Err(Problem::no_leader());
         };
         let head = &arrival.head;
-        // The lines of a stream are passed on as they come.
-        let hold = (head.uri.path() == streams::PATH && surface == Surface::Api).then(Hold::default);
+        let hold = is_stream(surface, arrival).then(Hold::default);
         let body = match &hold {
             Some(hold) => Body::wrap_stream(as_it_comes(body.take(), hold.clone())),
             None => Body::from(body.bytes().await?),
         };
-        let asked = self.request(&leader.peer_advertise, PASS, surface, arrival)?.body(body).send();
+        let asked = self.request(&leader.peer_advertise, PASS, surface, arrival, None)?.body(body).send();
         // The call to hand over is answered by the old leader, once another serves.
         let grace = if head.uri.path() == HAND_OVER { HAND_OVER_GRACE } else { GRACE };
         let answered = tokio::select! {
@@ -105,8 +133,41 @@ impl Passing {
     /// What operators ask of a node itself, of the process that answers for it.
     pub async fn ask(&self, peer: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
         let body = body.bytes().await?;
-        let asked = self.request(peer, ASK, Surface::Admin, arrival)?.body(body).send();
+        let asked = self.request(peer, ASK, Surface::Admin, arrival, None)?.body(body).send();
         back(asked.await.map_err(|_| Problem::no_leader())?, None).await
+    }
+
+    /// A call of an account of this partition, for the one that decides about it, which has `patience` to answer.
+    pub(super) async fn pass_for(
+        &self,
+        peer: &str,
+        caller: &[u8; 32],
+        arrival: &Arrival,
+        body: Bytes,
+        patience: Duration,
+    ) -> Result<Reply, Problem> {
+        let asked = self.request(peer, PASS, Surface::Api, arrival, Some(hex::encode(caller)))?.body(body);
+        match asked.timeout(patience + GRACE).send().await {
+            Ok(answer) => back(answer, None).await,
+            Err(error) if error.is_connect() => Err(Problem::no_leader()),
+            Err(_) => Err(unknown(&arrival.head.method)),
+        }
+    }
+
+    /// Whether the partition whose leader this is has it.
+    pub(super) async fn holds(&self, peer: &str, question: &str) -> Result<bool, String> {
+        let (target, nobody) =
+            (format!("{HOLDS_TARGET}{question}"), SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)));
+        let passed = Passed { method: &Method::GET, target: &target, surface: Surface::Api, peer: nobody };
+        let asked = self.client.get(format!("{peer}{HOLDS}")).header(TARGET, &target);
+        let asked = asked.header(PROOF, self.key.prove(&passed, now_ms())).timeout(questions::PATIENCE);
+        let answer = asked.send().await.map_err(|error| error.to_string())?;
+        let (status, said) = (answer.status(), answer.text().await.map_err(|error| error.to_string())?);
+        match said.as_str() {
+            "yes" if status == 200 => Ok(true),
+            "no" if status == 200 => Ok(false),
+            _ => Err(format!("{peer} answered {status}")),
+        }
     }
 
     fn request(
@@ -115,13 +176,19 @@ impl Passing {
         path: &str,
         surface: Surface,
         arrival: &Arrival,
+        caller: Option<String>,
     ) -> Result<RequestBuilder, Problem> {
         let head = &arrival.head;
         let target = head.uri.path_and_query().map_or("/", |target| target.as_str());
-        let passed = Passed { method: &head.method, target, surface, peer: arrival.peer };
+        let proved = proved(target, caller.as_deref());
+        let passed = Passed { method: &head.method, target: &proved, surface, peer: arrival.peer };
         let mut headers = head.headers.clone();
         for name in OF_CONNECTION {
             headers.remove(name);
+        }
+        headers.remove(CALLER);
+        if let Some(caller) = caller {
+            headers.insert(CALLER, HeaderValue::from_str(&caller).map_err(Problem::internal_error)?);
         }
         if let Some(authority) = head.uri.authority()
             && let Ok(host) = HeaderValue::from_str(authority.as_str())

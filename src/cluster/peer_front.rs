@@ -3,20 +3,21 @@
 use super::Cluster;
 use super::front;
 use super::lifeline;
-use super::passing;
+use super::passing::{self, CALLER};
 use super::peers::{PROOF, PeerKey, Surface, TARGET};
+use super::questions::Question;
 use super::renewal;
 use super::seed::Seed;
 use super::sending;
 use super::view::now_ms;
 use crate::http::body::Inbound;
-use crate::http::listen::{Answer, Arrival};
+use crate::http::listen::{Answer, Arrival, OnBehalf};
 use crate::http::origin_check::OriginCheck;
 use crate::http::respond::{Reply, TEXT};
 use api::problem::Problem;
 use bytes::Bytes;
 use hyper::Method;
-use hyper::header::AUTHORIZATION;
+use hyper::header::{AUTHORIZATION, HeaderName};
 use std::sync::Arc;
 
 const BINARY: &str = "application/octet-stream";
@@ -38,9 +39,12 @@ impl<A: Answer, B: Answer> PeerFront<A, B> {
     /// If this node leads, where it is the leader that is asked: nothing is passed on twice.
     async fn passed(&self, arrival: &Arrival, body: &mut Inbound, must_lead: bool) -> Result<Reply, Problem> {
         let headers = &arrival.head.headers;
-        let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let text =
+            |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let (proof, target) = (text(&PROOF), text(&TARGET));
-        let Some((surface, peer)) = self.key.check(&arrival.head.method, target, proof, now_ms()) else {
+        let caller = headers.contains_key(&CALLER).then(|| text(&CALLER));
+        let proved = passing::proved(target, caller);
+        let Some((surface, peer)) = self.key.check(&arrival.head.method, &proved, proof, now_ms()) else {
             return Err(Problem::unauthorized("only nodes of this cluster are answered here"));
         };
         if must_lead && !self.cluster.leads() {
@@ -50,6 +54,11 @@ impl<A: Answer, B: Answer> PeerFront<A, B> {
         head.uri = target.parse().map_err(|_| Problem::not_found())?;
         head.headers.remove(PROOF);
         head.headers.remove(TARGET);
+        head.headers.remove(CALLER);
+        if let Some(caller) = caller.filter(|_| surface == Surface::Api) {
+            let hash = hex::decode(caller).ok().and_then(|hash| hash.try_into().ok());
+            head.extensions.insert(OnBehalf(hash.ok_or_else(Problem::not_found)?));
+        }
         let arrival = Arrival { head, request_id: arrival.request_id.clone(), peer };
         Ok(match surface {
             Surface::Api => self.api.answer(&arrival, body).await,
@@ -97,6 +106,23 @@ impl<A: Answer, B: Answer> PeerFront<A, B> {
         Ok(Reply::new(200, TEXT, followed.to_string()))
     }
 
+    /// Whether this partition has something, while it leads.
+    async fn holds(&self, arrival: &Arrival) -> Result<Reply, Problem> {
+        let target =
+            arrival.head.headers.get(&TARGET).and_then(|target| target.to_str().ok()).unwrap_or_default();
+        if arrival.head.method != Method::GET || !self.is_node(arrival, target) {
+            return Err(Problem::unauthorized("only nodes of this cluster are answered here"));
+        }
+        let question = target.strip_prefix(passing::HOLDS_TARGET).and_then(Question::parse);
+        let question = question.ok_or_else(Problem::not_found)?;
+        let holds = self.cluster.shared.holds.get().filter(|_| self.cluster.leads());
+        let holds = holds.ok_or_else(Problem::no_leader)?;
+        let confirming = self.cluster.begin_to_confirm().asked();
+        let said = if holds(&question)? { "yes" } else { "no" };
+        confirming.await.map_err(|_| Problem::no_leader())?;
+        Ok(Reply::new(200, TEXT, said))
+    }
+
     fn must_have_token(&self, arrival: &Arrival) -> Result<(), Problem> {
         let headers = &arrival.head.headers;
         if self.cluster.shared.operators.has_token(headers) {
@@ -126,6 +152,7 @@ impl<A: Answer, B: Answer> Answer for PeerFront<A, B> {
             passing::PASS => self.passed(arrival, body, true).await,
             passing::ASK => self.passed(arrival, body, false).await,
             sending::PATH => self.followed(arrival, body).await,
+            passing::HOLDS => self.holds(arrival).await,
             _ => self.own(arrival).await,
         };
         answered.unwrap_or_else(|problem| Reply::problem(&problem, &arrival.request_id))

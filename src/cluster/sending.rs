@@ -1,19 +1,26 @@
-//! What the leader of the first partition sends to the leaders of the others: changes of accounts, keys, operators, banks
-//! and rates, to their listeners for nodes.
+//! What leaders of partitions send to each other, to their listeners for nodes: the first one's the changes of accounts,
+//! keys, operators, banks and rates; the others' the calls that the first one decides.
 
 use super::admission::members;
+use super::passing::Passing;
 use super::peers::{self, PROOF, Passed, PeerKey, Surface};
+use super::questions::Question;
 use super::view::now_ms;
 use super::{Cluster, ClusterError};
 use crate::config::Config;
+use crate::http::listen::Arrival;
+use crate::http::respond::Reply;
 use crate::recovery::directory;
+use api::problem::Problem;
+use bytes::Bytes;
 use domain::platform::hash_key;
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
 use hyper::Method;
-use reqwest::Client;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
-use wal::cluster::{Following, Keys, partition_name};
+use wal::cluster::{Following, Keys, cluster_name, partition_name};
 
 pub const PATH: &str = "/peer/platform";
 /// Of one message: it is written in another partition's log, which etcd agrees on.
@@ -27,37 +34,76 @@ pub fn target(message: &[u8]) -> String {
 #[derive(Clone)]
 pub struct Sending {
     cluster: Cluster,
-    client: Client,
-    key: PeerKey,
+    passing: Passing,
+    own: u8,
+    partitions: u8,
 }
 
 impl Sending {
     pub fn new(config: &Config, cluster: Cluster) -> Result<Sending, ClusterError> {
         let key = PeerKey::derived(&directory::mark_key(&config.storage.path)?);
-        Ok(Sending { cluster, client: peers::client(config, None)?, key })
+        let (own, partitions) = (config.partition.unwrap_or(0), config.cluster.number());
+        Ok(Sending { cluster, passing: Passing::new(peers::client(config, None)?, key), own, partitions })
     }
 
-    /// To the leader of a partition; what it answers.
-    pub async fn send(&self, partition: u8, message: Vec<u8>) -> Result<u64, String> {
+    /// The address of a partition's leader for other nodes.
+    async fn leader(&self, partition: u8) -> Result<String, String> {
         let shared = Arc::clone(&self.cluster.shared);
         let look = move || {
-            let name = partition_name(&shared.views.borrow().partition, partition);
+            let name = partition_name(cluster_name(&shared.views.borrow().partition), partition);
             let quorum = Arc::clone(&shared.following.quorum);
             let seen = Following::new(quorum, Keys::new(&name), &shared.settings.me.node).glance();
             let seen = seen.map_err(|error| error.to_string())?;
             let leader = members(&seen).into_iter().find(|member| member.node == seen.epoch.node);
             leader.map(|leader| leader.peer_advertise).ok_or_else(|| "nobody leads it".to_owned())
         };
-        let peer = tokio::task::spawn_blocking(look).await.map_err(|error| error.to_string())??;
+        tokio::task::spawn_blocking(look).await.map_err(|error| error.to_string())?
+    }
+
+    /// To the leader of a partition; what it answers.
+    pub async fn send(&self, partition: u8, message: Vec<u8>) -> Result<u64, String> {
+        let peer = self.leader(partition).await?;
         let (target, nobody) = (target(&message), SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)));
         let passed = Passed { method: &Method::POST, target: &target, surface: Surface::Admin, peer: nobody };
-        let asked =
-            self.client.post(format!("{peer}{PATH}")).header(PROOF, self.key.prove(&passed, now_ms()));
+        let Passing { client, key, .. } = &self.passing;
+        let asked = client.post(format!("{peer}{PATH}")).header(PROOF, key.prove(&passed, now_ms()));
         let answer = asked.body(message).timeout(ANSWER).send().await.map_err(|error| error.to_string())?;
         let (status, said) = (answer.status(), answer.text().await.map_err(|error| error.to_string())?);
         match said.trim().parse() {
             Ok(followed) if status == 200 => Ok(followed),
             _ => Err(format!("{peer} answered {status}: {}", said.chars().take(200).collect::<String>())),
         }
+    }
+
+    /// Whether another partition has it. All of them have to answer, unless one has it.
+    pub async fn others_hold(&self, question: Question) -> Result<bool, Problem> {
+        let question = &question.to_string();
+        let others = (0..self.partitions).filter(|partition| *partition != self.own);
+        let mut asked: FuturesUnordered<_> = others
+            .map(
+                |partition| async move { self.passing.holds(&self.leader(partition).await?, question).await },
+            )
+            .collect();
+        let mut unasked = None;
+        while let Some(held) = asked.next().await {
+            match held {
+                Ok(true) => return Ok(true),
+                Ok(false) => {}
+                Err(why) => unasked = Some(why),
+            }
+        }
+        unasked.map_or(Ok(false), |why| Err(Problem::no_leader().because(why)))
+    }
+
+    /// Has the first partition answer a call about the account itself: it decides, and keeps the answer under the
+    /// Idempotency-Key. `caller` is the hash of the key that makes the call.
+    pub async fn ask_first(
+        &self,
+        caller: &[u8; 32],
+        arrival: &Arrival,
+        body: Bytes,
+    ) -> Result<Reply, Problem> {
+        let peer = self.leader(0).await.map_err(|why| Problem::no_leader().because(why))?;
+        self.passing.pass_for(&peer, caller, arrival, body, self.cluster.shared.settings.failover).await
     }
 }

@@ -145,8 +145,7 @@ pub async fn platform_patiently(
 /// Another partition than the first only follows what that decides.
 fn must_be_decided_here(services: &Services, ask: &PlatformAsk) -> Result<(), Problem> {
     if services.callers.partition != 0 && ask.is_first_partitions() {
-        let why = "accounts outside of partition 0 cannot change this by themselves yet: ask the operator";
-        return Err(Problem { message: why.into(), ..Problem::no_leader() });
+        return Err(Problem::no_leader());
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 //!
 //! What a call means does not belong here: it is read and shown in `src/api/`, and decided by the domain.
 
+use crate::cluster::questions::Question;
 use crate::gateway::ask::failure;
 use crate::gateway::exports::{Export, Pages};
 use crate::gateway::idempotency::{self, KeyUse, Owner, Reserved, Sent};
@@ -20,7 +21,7 @@ use crate::gateway::{
 };
 use crate::http::accept;
 use crate::http::body::{Inbound, without_unexpected};
-use crate::http::listen::Arrival;
+use crate::http::listen::{Arrival, OnBehalf};
 use crate::http::respond::{Reply, Trace};
 use crate::http::router::{Found, Lookup, Parameters, Router};
 use crate::store::history::{self, Stored};
@@ -79,13 +80,6 @@ pub struct Request<'a> {
     pub unexpected: Vec<BadField>,
     pub slot: Option<WorkSlot>,
 }
-
-/// Calls that a page makes for somebody who is logged in go the way of every other call, with the hash of the
-/// caller's key or token in the place of the key itself: so scopes, roles, limits, records and answers are those of
-/// the API, and a key that is revoked opens nothing more. The mark travels beside the head of a request, among what
-/// no network writes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct OnBehalf(pub [u8; 32]);
 
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
@@ -383,13 +377,24 @@ impl Server for TenantRequest<'_> {
     }
 
     fn free_slug(&mut self, slugs: Vec<String>) -> Later<'_, Option<String>> {
+        let sending = self.services.callers.sending.as_ref();
+        if sending.is_some() {
+            self.slot = None;
+        }
         Box::pin(async move {
             for slug in slugs {
                 let held = self.services.names.reservations.hold_name(PLATFORM, Space::Slug, &slug).await;
-                if history::on_slug(self.services.engine.reader(), &slug)?.is_none() {
-                    self.names.push(held);
-                    return Ok(Some(slug));
+                if history::on_slug(self.services.engine.reader(), &slug)?.is_some() {
+                    continue;
                 }
+                // Asked while it is held here: of two partitions that claim it at once none gets it, or one.
+                if let Some(sending) = sending
+                    && sending.others_hold(Question::Claim(slug.clone())).await?
+                {
+                    continue;
+                }
+                self.names.push(held);
+                return Ok(Some(slug));
             }
             Ok(None)
         })
@@ -569,7 +574,14 @@ impl Server for TenantRequest<'_> {
                 }
                 Ok(None)
             });
-            let (done, key) = done.await?.ok_or_else(Problem::not_found)?;
+            let Some((done, key)) = done.await? else {
+                return match (self.services.callers.first(), self.arrival) {
+                    (Some(first), Some(arrival)) => {
+                        first.ask_first(&self.caller.key.hash, arrival, Bytes::new()).await
+                    }
+                    _ => Err(Problem::not_found()),
+                };
+            };
             let shows = match self.kept.lookup(&Method::POST, &done.kept.of.path) {
                 Lookup::Found(Found { value: show, parameters, .. }) => Shows::of(*show, &parameters),
                 Lookup::NotFound | Lookup::WrongMethod { .. } => Shows::default(),

@@ -38,8 +38,10 @@ struct Place {
 }
 
 /// Keeps the others up to date, for as long as this process leads.
-pub fn start(services: &Arc<Services>, sending: &Sending) {
-    let Some(followers) = &services.callers.followers else { return };
+pub fn start(services: &Arc<Services>) {
+    let (Some(followers), Some(sending)) = (&services.callers.followers, &services.callers.sending) else {
+        return;
+    };
     for (partition, _) in &followers.others {
         let (partition, services, sending) = (*partition, Arc::clone(services), sending.clone());
         let followers = Arc::clone(followers);

@@ -1,7 +1,7 @@
 //! The parts of the server that requests may need: put together once by `app/parts.rs`, shared by
 //! all listeners.
 
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, Sending};
 use crate::disk::Disk;
 use crate::gateway::bank_feed::BankFeed;
 use crate::gateway::business::{Business, Seen};
@@ -32,8 +32,8 @@ use api::problem::Problem;
 use dashmap::DashMap;
 use domain::ledger::book::Book;
 use domain::machine::{AnyBook, Domain};
-use domain::platform::PlatformBook;
 use domain::platform::settings::Settings;
+use domain::platform::{PlatformBook, Tenant};
 use domain::resources::banks::{BankBook, Catalogue};
 use domain::resources::operations::Operation;
 use domain::resources::rates::samples::{Filter, Pair, Sample, Series};
@@ -123,14 +123,26 @@ pub struct Callers {
     pub partition: u8,
     /// In the first of several partitions: the others.
     pub followers: Option<Arc<Followers>>,
+    /// Of several partitions: the way to the others.
+    pub sending: Option<Sending>,
 }
 
 impl Callers {
-    /// Whether the books of a tenant are in another partition: here they would be empty ones.
-    pub fn is_elsewhere(&self, tenant: u64) -> bool {
-        let number = u32::try_from(tenant / 2).ok();
-        let of = number.and_then(|number| self.directory.tenant_numbered(number));
-        of.is_some_and(|of| of.partition != self.partition)
+    /// The partition that has the books of a tenant, if it is another: here they would be empty ones.
+    pub fn elsewhere(&self, tenant: &Tenant) -> Option<u8> {
+        let is_elsewhere = self.followers.is_some() && tenant.partition != self.partition;
+        is_elsewhere.then_some(tenant.partition)
+    }
+
+    pub fn elsewhere_of(&self, tenant_key: u64) -> Option<u8> {
+        self.followers.as_ref()?;
+        let tenant = self.directory.tenant_numbered(u32::try_from(tenant_key / 2).ok()?)?;
+        self.elsewhere(&tenant)
+    }
+
+    /// The way to the first partition, from another.
+    pub fn first(&self) -> Option<&Sending> {
+        self.sending.as_ref().filter(|_| self.partition != 0)
     }
 }
 
@@ -307,6 +319,7 @@ impl Services {
                 tenant_defaults: callers.tenant_defaults.clone(),
                 partition: callers.partition,
                 followers: callers.followers.clone(),
+                sending: callers.sending.clone(),
             },
             prices: Prices {
                 market: prices.market.over(&board),
@@ -377,11 +390,6 @@ impl Services {
     /// disk, the window of a cluster, a stepped clock. Reads of a halted book are refused too: a list that is
     /// right beside a balance that cannot be shown would be taken for all there is.
     pub fn admit(&self, tenant: Option<u64>, writes: bool) -> Result<(), Problem> {
-        if let (Some(_), Some(tenant)) = (&self.callers.followers, tenant)
-            && self.callers.is_elsewhere(tenant)
-        {
-            return Err(Problem::no_leader());
-        }
         if let Some(tenant) = tenant
             && self.engine.is_halted(tenant)
         {

@@ -80,7 +80,7 @@ impl Progress {
 
 /// A line of a stream on its way through the steps of every request. The next line may begin when this one's command
 /// stands in the mailbox of its book: what is decided later is decided after it. The mark travels beside the head of the
-/// request, as [`OnBehalf`](crate::gateway::dispatch::OnBehalf) does.
+/// request, as [`OnBehalf`](crate::http::listen::OnBehalf) does.
 #[derive(Clone)]
 pub struct Turn(Arc<(AtomicU8, Arc<Progress>)>);
 

@@ -79,6 +79,13 @@ pub struct Arrival {
     pub peer: SocketAddr,
 }
 
+/// Calls that a page makes for somebody who is logged in, or another partition for one of its accounts, go the way of
+/// every other call, with the hash of the caller's key or token in the place of the key itself: so scopes, roles, limits,
+/// records and answers are those of the API, and a key that is revoked opens nothing more. The mark travels beside the
+/// head of a request, among what no network writes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct OnBehalf(pub [u8; 32]);
+
 pub trait Answer: Send + Sync + 'static {
     /// The body need not be read: the listener discards what is left of it.
     fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> impl Future<Output = Reply> + Send;

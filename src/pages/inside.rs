@@ -2,9 +2,8 @@
 //! key, by the very same way (`gateway/dispatch.rs`), and gets the answer that the visitor would
 //! get: pages have no rules about money, scopes or roles of their own.
 
-use crate::gateway::dispatch::OnBehalf;
 use crate::http::body::Inbound;
-use crate::http::listen::{Answer, Arrival};
+use crate::http::listen::{Answer, Arrival, OnBehalf};
 use crate::http::respond::{JSON, Reply, RequestId};
 use api::dry_run::DRY_RUN;
 use api::problem::Problem;

@@ -9,16 +9,18 @@ mod dry_run;
 mod mcp;
 mod stream;
 mod table;
+mod whose;
 
 pub use table::prepare;
+pub use whose::whose;
 
 use crate::admin::AdminApi;
 use crate::checkout::Checkout;
 use crate::cluster::front::StandbyFront;
-use crate::cluster::node_front::NodeFront;
-use crate::cluster::{Confirming, front};
+use crate::cluster::node_front::{NodeFront, tenant_of};
+use crate::cluster::{Confirming, front, passing};
 use crate::console;
-use crate::gateway::dispatch::{Gateway, OnBehalf, Request, sent_key};
+use crate::gateway::dispatch::{Gateway, Request, sent_key};
 use crate::gateway::limits;
 use crate::gateway::meter::{GONE, Meter, Meters, STATUSES};
 use crate::gateway::public::Public;
@@ -28,7 +30,7 @@ use crate::gateway::test_accounts;
 use crate::guides::Guides;
 use crate::http::body::{Inbound, idempotency_key, unexpected_parameters, without_unexpected};
 use crate::http::documents::Documents;
-use crate::http::listen::{Answer, Arrival};
+use crate::http::listen::{Answer, Arrival, OnBehalf};
 use crate::http::origin_check::OriginCheck;
 use crate::http::respond::Reply;
 use crate::http::router::{Lookup, Router, named};
@@ -304,6 +306,15 @@ impl Server {
             inbound.has_card = policy.has_card;
 
             let caller = self.caller(endpoint, &found.parameters, arrival)?;
+            let is_passed = policy.is_of_platform && head.extensions.get::<OnBehalf>().is_some();
+            if self.services.callers.followers.is_some()
+                && !is_passed
+                && let Some(partition) = self.elsewhere(&caller, head.uri.path())
+            {
+                // It is asked there, and noted there.
+                measuring.leaves_nothing = true;
+                return Ok(passing::elsewhere(partition, &arrival.request_id));
+            }
             let tenant = match &caller {
                 Caller::Tenant(caller) => {
                     measuring.tenant = Some(caller.tenant.id);
@@ -349,12 +360,19 @@ impl Server {
             };
             let is_asked =
                 if policy.may_be_rehearsed { api::dry_run::is_asked(&head.headers) } else { Ok(false) };
-            measuring.is_rehearsed = matches!(is_asked, Ok(true));
+            measuring.leaves_nothing = matches!(is_asked, Ok(true));
             // One that says neither must not be made.
             let is_rehearsed = is_asked.unwrap_or_else(|bad| {
                 unexpected.push(bad);
                 true
             });
+            if policy.is_of_platform
+                && gathers
+                && let (Some(first), Caller::Tenant(caller)) = (self.services.callers.first(), &caller)
+            {
+                drop(slot);
+                return Box::pin(first.ask_first(&caller.key.hash, arrival, body)).await;
+            }
             let parameters = found.parameters;
             let mut request = Request { parameters, arrival, body, inbound, key, unexpected, slot };
 
@@ -374,6 +392,19 @@ impl Server {
             }
         };
         self.audiences.tenants.perform(work, Some(arrival), arrival.head.uri.query()).await
+    }
+
+    /// The partition that has the books that a call is about, if this one has not.
+    fn elsewhere(&self, caller: &Caller, path: &str) -> Option<u8> {
+        let callers = &self.services.callers;
+        match caller {
+            Caller::Tenant(caller) => callers.elsewhere(&caller.tenant),
+            Caller::Operator(_) => {
+                let tenant = callers.directory.tenant(tenant_of(path).and_then(Id::parse)?)?;
+                callers.elsewhere(&tenant)
+            }
+            Caller::Anybody => None,
+        }
     }
 
     async fn rare(
@@ -583,7 +614,7 @@ impl Answer for Arc<Server> {
             began: Instant::now(),
             status: None,
             trace,
-            is_rehearsed: false,
+            leaves_nothing: false,
         };
         let reply = match self.steps(audience, arrival, inbound, &mut measuring).await {
             Ok(reply) => reply,
@@ -614,8 +645,8 @@ struct Measuring<'m> {
     began: Instant,
     status: Option<u16>,
     trace: Option<Trace<'m>>,
-    /// Nothing is kept of it.
-    is_rehearsed: bool,
+    /// Of a rehearsal, and of what is another partition's.
+    leaves_nothing: bool,
 }
 
 impl Measuring<'_> {
@@ -623,7 +654,7 @@ impl Measuring<'_> {
     fn end(mut self, services: &Services, arrival: &Arrival, reply: &Reply) {
         self.status = Some(reply.status);
         if let Some((tenant, key)) = self.caller
-            && !self.is_rehearsed
+            && !self.leaves_nothing
         {
             let ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
             services.files.requests.note(tenant, reply.status, || Answered {
@@ -827,9 +858,9 @@ mod tests {
         let (none, row) = (meters.of("any", "none"), meters.of("GET", "/v1/payments/:id"));
         let ended = |status| {
             let (began, tenant, caller, trace) = (Instant::now(), None, None, None);
-            let is_rehearsed = false;
+            let leaves_nothing = false;
             let mut measuring =
-                Measuring { meter: &none, tenant, caller, began, status, trace, is_rehearsed };
+                Measuring { meter: &none, tenant, caller, began, status, trace, leaves_nothing };
             measuring.meter = &row;
             measuring
         };

@@ -370,7 +370,7 @@ impl Server {
             began: Instant::now(),
             status: None,
             trace: None,
-            is_rehearsed: false,
+            leaves_nothing: false,
         };
         let problem = match self.audiences.tenants.recognise(arrival) {
             Ok(caller) => {

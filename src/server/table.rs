@@ -44,6 +44,8 @@ pub struct Policy {
     /// A body of JSON is read before the endpoint runs.
     pub takes_json: bool,
     pub has_card: bool,
+    /// The first partition decides it, for the accounts of the others too.
+    pub is_of_platform: bool,
     pub takes_key: bool,
     /// A call may ask that it be only rehearsed.
     pub may_be_rehearsed: bool,
@@ -146,6 +148,7 @@ pub fn policy(method: &Method, endpoint: &Endpoint) -> Policy {
                 needs_room: writes,
                 takes_json: writes,
                 has_card: route.has_card,
+                is_of_platform: route.is_of_platform,
                 takes_key: *method == Method::POST,
                 may_be_rehearsed: writes,
                 takes_query: route.takes_query,

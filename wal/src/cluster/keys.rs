@@ -88,6 +88,11 @@ pub fn partition_name(cluster: &str, partition: u8) -> String {
     }
 }
 
+/// That of the cluster which has a partition of this name.
+pub fn cluster_name(partition: &str) -> &str {
+    partition.split_once('~').map_or(partition, |(cluster, _)| cluster)
+}
+
 pub fn is_node_name(name: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     (1..=63).contains(&name.len()) && name.chars().all(fits)
@@ -187,6 +192,13 @@ mod tests {
     fn the_keys_of_partitions_are_apart() {
         let of = |partition| Keys::new(&partition_name("main", partition));
         assert_eq!(of(0), Keys::new("main"));
+        assert_eq!(
+            [0, 10]
+                .map(|partition| partition_name("main", partition))
+                .each_ref()
+                .map(|name| cluster_name(name)),
+            ["main"; 2]
+        );
         assert!(!is_node_name(&partition_name("main", 1)), "a cluster could be called so");
         for other in [of(1), of(10), Keys::new("main1")] {
             let (from, to) = of(0).all();

@@ -49,6 +49,6 @@ pub use agreement::{Agreed, Agreement, Proposal};
 pub use batch::{AgreedBatch, PROPOSAL_BYTES_MAX};
 pub use following::{Following, LookError, Seen, Silence};
 pub use founding::{Founded, found, founded, partitions};
-pub use keys::{AgreedTip, Epoch, Keys, is_node_name, partition_name};
+pub use keys::{AgreedTip, Epoch, Keys, cluster_name, is_node_name, partition_name};
 pub use leader::{Appender, Leader, Patience, Pruned, Standing};
 pub use quorum::{Change, Compare, Pair, Quorum, Read, Transaction, TransactionOutcome, Unanswered};
