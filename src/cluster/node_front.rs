@@ -2,7 +2,7 @@
 //! node itself the first partition's process speaks.
 
 use super::front::{self, CLUSTER};
-use super::passing::Passing;
+use super::passing::{HAND_OVER, Passing};
 use super::peers::Surface;
 use super::reports::Partition;
 use super::view::View;
@@ -11,9 +11,11 @@ use crate::http::listen::Arrival;
 use crate::http::origin_check::OriginCheck;
 use crate::http::respond::Reply;
 use api::problem::Problem;
+use bytes::Bytes;
 use domain::platform::hash_key;
 use hyper::HeaderMap;
 use hyper::header::{HeaderName, HeaderValue};
+use serde::Deserialize;
 use std::sync::Arc;
 
 /// Who leads the partition of a caller's account: a caller may go there directly.
@@ -62,7 +64,10 @@ impl NodeFront {
                 Ok(if path == CLUSTER && reply.status == 200 { self.show() } else { reply })
             }
             (path, Place::Admin(_)) => {
-                let partition = self.of_tenant(path);
+                let partition = match path {
+                    HAND_OVER => self.named_in(body).await?,
+                    _ => self.of_tenant(path),
+                };
                 self.passing.pass(partition.views(), Surface::Admin, arrival, body).await
             }
             (_, Place::Api(key)) => {
@@ -88,6 +93,18 @@ impl NodeFront {
         let id = path.strip_prefix(TENANTS).and_then(|rest| rest.split_once('/'));
         let id = id.filter(|(_, what)| OF_BOOKS.contains(what)).map(|(id, _)| id);
         self.numbered(id.and_then(|id| self.partitions.iter().find_map(|heard| heard.of_tenant(id))))
+    }
+
+    /// What is no partition here is the first one's to refuse.
+    async fn named_in(&self, body: &mut Inbound) -> Result<&Partition, Problem> {
+        #[derive(Default, Deserialize)]
+        struct Named {
+            partition: Option<u8>,
+        }
+        let read: Bytes = body.bytes().await?;
+        let named: Named = serde_json::from_slice(&read).unwrap_or_default();
+        *body = Inbound::made(read);
+        Ok(self.numbered(named.partition))
     }
 
     fn numbered(&self, partition: Option<u8>) -> &Partition {
@@ -122,8 +139,8 @@ mod tests {
         headers.get("x-api-key")?.to_str().ok()
     }
 
-    #[test]
-    fn a_call_goes_to_the_partition_whose_books_it_is_about() {
+    #[tokio::test]
+    async fn a_call_goes_to_the_partition_whose_books_it_is_about() {
         let partitions: Vec<Partition> =
             (0..3).map(|partition| Partition::nothing(&partition.to_string(), Duration::ZERO)).collect();
         let tenants = vec![("t2".to_owned(), 2), ("t9".to_owned(), 9)];
@@ -148,6 +165,18 @@ mod tests {
             ("/admin/payouts/t2/statements", "0"),
         ] {
             assert_eq!(front.of_tenant(path).view().node, node, "{path}");
+        }
+        for (sent, node) in [
+            (r#"{"to":"a","partition":2}"#, "2"),
+            (r#"{"to":"a"}"#, "0"),
+            (r#"{"to":"a","partition":9}"#, "0"),
+            (r#"{"to":"a","partition":1.5}"#, "0"),
+            ("", "0"),
+        ] {
+            let mut body = Inbound::made(sent.into());
+            let partition = front.named_in(&mut body).await.expect("it is there");
+            assert_eq!(partition.view().node, node, "{sent}");
+            assert_eq!(body.bytes().await.expect("it is there"), sent, "it is passed on whole");
         }
     }
 }

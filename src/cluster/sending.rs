@@ -2,15 +2,13 @@
 //! and rates, to their listeners for nodes.
 
 use super::admission::members;
-use super::peers::{self, PROOF, Passed, PeerKey, Surface};
-use super::view::now_ms;
+use super::peers::{self, PROOF, PeerKey};
 use super::{Cluster, ClusterError};
 use crate::config::Config;
 use crate::recovery::directory;
 use domain::platform::hash_key;
 use hyper::Method;
 use reqwest::Client;
-use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use wal::cluster::{Following, Keys, partition_name};
@@ -49,10 +47,8 @@ impl Sending {
             leader.map(|leader| leader.peer_advertise).ok_or_else(|| "nobody leads it".to_owned())
         };
         let peer = tokio::task::spawn_blocking(look).await.map_err(|error| error.to_string())??;
-        let (target, nobody) = (target(&message), SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)));
-        let passed = Passed { method: &Method::POST, target: &target, surface: Surface::Admin, peer: nobody };
-        let asked =
-            self.client.post(format!("{peer}{PATH}")).header(PROOF, self.key.prove(&passed, now_ms()));
+        let proof = self.key.prove_node(&Method::POST, &target(&message));
+        let asked = self.client.post(format!("{peer}{PATH}")).header(PROOF, proof);
         let answer = asked.body(message).timeout(ANSWER).send().await.map_err(|error| error.to_string())?;
         let (status, said) = (answer.status(), answer.text().await.map_err(|error| error.to_string())?);
         match said.trim().parse() {
