@@ -28,6 +28,7 @@ mod renewal;
 pub mod reports;
 mod seed;
 mod sending;
+pub mod spreading;
 mod standing_by;
 mod step_down;
 pub mod view;
@@ -53,7 +54,7 @@ use domain::machine::Domain;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
@@ -102,6 +103,7 @@ struct Shared {
     is_handing_over: AtomicBool,
     /// Whether the process is about to stop.
     is_leaving: AtomicBool,
+    ordered_at_ms: AtomicI64,
     takeovers: AtomicU64,
     /// The epoch whose leader may have died: the connection to it has ended. 0: none.
     doubted: AtomicU64,
@@ -183,8 +185,12 @@ impl Cluster {
     pub async fn leave(&self) {
         self.shared.is_leaving.store(true, Ordering::Release);
         self.shared.see(|_| ());
-        let shared = Arc::clone(&self.shared);
         // Without an answer the others notice by themselves.
+        self.say_now().await;
+    }
+
+    async fn say_now(&self) {
+        let shared = Arc::clone(&self.shared);
         let _ = tokio::task::spawn_blocking(move || {
             let wal_seq = shared.views.borrow().wal_seq;
             shared.say(wal_seq, |about| shared.following.note(about))

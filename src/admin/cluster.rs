@@ -18,7 +18,8 @@ fn node(call: &Call) -> Result<Cluster, Problem> {
     call.services.cluster.clone().ok_or_else(Problem::not_found)
 }
 
-fn read_leader(mut fields: Fields<'_>) -> Result<String, Invalid> {
+/// The node, and the partition.
+fn read_leader(mut fields: Fields<'_>) -> Result<(String, u8), Invalid> {
     let node = kind(
         |value: Value<'_>| {
             let name = |text: &str| is_node_name(text).then(|| text.to_owned());
@@ -28,8 +29,8 @@ fn read_leader(mut fields: Fields<'_>) -> Result<String, Invalid> {
     );
     Ok(read!(fields {
         required to = "to", node;
-        optional _partition = "partition", kinds::integer(0..=0).about("The log, of which there is one.");
-    } => to))
+        optional partition = "partition", kinds::integer(0..=63).about("The log; 0 if it is missing.");
+    } => (to, partition.and_then(|partition| u8::try_from(partition).ok()).unwrap_or(0))))
 }
 
 chapter! { "Server", "", {
@@ -66,13 +67,17 @@ async fn read(call: Call) -> CallResult {
 
 async fn hand_over(call: Call) -> CallResult {
     let cluster = node(&call)?;
-    let to = read_leader(call.body.fields()?)?;
+    let (to, partition) = read_leader(call.body.fields()?)?;
+    if partition != call.services.callers.partition {
+        return Err(Problem::invalid_field("partition", "must be a partition of this cluster"));
+    }
     let mut held = None;
     let leads = cluster.consider(&to).await?;
     if call.services.is_rehearsal() {
         let epoch = cluster.view().epoch + u64::from(!leads);
         return Ok(Done::ok(Object::new().text("leader", &to).number("epoch", epoch).end()));
     }
+    cluster.note_order().await;
     if !leads {
         // Written down before: afterwards this node can write nothing. So no answer is kept for a key, under
         // which the new leader answers the same: it leads already.

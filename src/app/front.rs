@@ -9,6 +9,7 @@ use crate::cluster::Passing;
 use crate::cluster::node_front::{NodeFront, Place};
 use crate::cluster::peers::{self, PeerKey};
 use crate::cluster::reports::Partition;
+use crate::cluster::spreading::Spreading;
 use crate::config::Config;
 use crate::recovery::directory;
 use crate::server::whose;
@@ -27,7 +28,8 @@ pub async fn run(config: Config) -> Result<Option<u8>, StartupError> {
     let mut listeners = Listeners::bind(&config, limits).await?;
     let client = peers::client(&config, None)
         .map_err(StartupError::of("server.tls: the certificates for other nodes"))?;
-    let passing = Passing::of_front(client, PeerKey::derived(&directory::mark_key(&config.storage.path)?));
+    let key = PeerKey::derived(&directory::mark_key(&config.storage.path)?);
+    let passing = Passing::of_front(client.clone(), key.clone());
     let (node, failover) = (&config.cluster.node, config.cluster.failover());
     let partitions: Arc<[Partition]> =
         (0..config.cluster.number()).map(|_| Partition::nothing(node, failover)).collect();
@@ -35,12 +37,14 @@ pub async fn run(config: Config) -> Result<Option<u8>, StartupError> {
     listeners.api_gate.pass_on(front(Place::Api(whose)));
     listeners.admin_gate.pass_on(front(Place::Admin(guard(&config))));
     listeners.serve_operators();
+    let spreading = Spreading::new(Arc::clone(&partitions), client, key, config.cluster.settled());
     let patience = STOP + 2 * Duration::from_secs(config.server.shutdown_seconds);
     let mut children = Children::start(&partitions, patience)
         .map_err(StartupError::of("the processes of the partitions"))?;
     tracing::info!(listen = %config.server.listen, admin = %config.admin.listen, partitions = partitions.len(), "ready");
     notify::ready();
     let refused = tokio::select! {
+        never = spreading.run() => never,
         () = signals.received() => None,
         code = children.refused() => Some(code),
     };

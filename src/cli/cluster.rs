@@ -30,12 +30,15 @@ pub enum Cluster {
         json: bool,
     },
     /// Make another node the leader
-    #[command(after_help = "Example:\n  pasarela cluster hand-over node-2")]
+    #[command(after_help = "Example:\n  pasarela cluster hand-over node-2 --partition 1")]
     HandOver {
         #[command(flatten)]
         settings: Settings,
         /// The node that becomes the leader
         node: String,
+        /// Of which partition
+        #[arg(long, value_name = "P", default_value_t = 0, value_parser = clap::value_parser!(u8).range(..64))]
+        partition: u8,
     },
     /// Found a cluster with this data directory, which may be empty
     #[command(after_help = "Example:\n  pasarela cluster init --config node-1.toml")]
@@ -84,7 +87,9 @@ impl Cluster {
                 let shown = status(&settings.load()?)?;
                 if json { format!("{shown}\n") } else { table(&shown) }
             }
-            Cluster::HandOver { settings, node } => format!("{}\n", hand_over(&settings.load()?, &node)?),
+            Cluster::HandOver { settings, node, partition } => {
+                format!("{}\n", hand_over(&settings.load()?, &node, partition)?)
+            }
             Cluster::Init { settings } => {
                 let config = settings.load()?;
                 must_be_ours(&config.storage.path)?;
@@ -155,8 +160,12 @@ fn status(config: &Config) -> Result<String, Failure> {
 }
 
 /// This machine's node is asked or, if that does not answer, the leader itself, as a node asks it.
-fn hand_over(config: &Config, node: &str) -> Result<String, Failure> {
-    let to = serde_json::json!({ "to": node });
+fn hand_over(config: &Config, node: &str, partition: u8) -> Result<String, Failure> {
+    let to = match partition {
+        // As the release before takes it too.
+        0 => serde_json::json!({ "to": node }),
+        _ => serde_json::json!({ "to": node, "partition": partition }),
+    };
     let unanswered = match of_own_node(config)? {
         Ok(_) => {
             let operators = Operators::new(config, None, Some(HAND_OVER))?;
@@ -171,7 +180,7 @@ fn hand_over(config: &Config, node: &str) -> Result<String, Failure> {
     let key = PeerKey::derived(&directory::mark_key(data).map_err(other)?);
     let client = peers::client(config, None).map_err(other)?;
     let token = token(config)?;
-    for peer in founding::peers(config).unwrap_or_default() {
+    for peer in founding::peers(&config.of_partition(partition)).unwrap_or_default() {
         let request = key.proving(client.post(format!("{peer}/peer/pass")), cluster::HAND_OVER);
         let request = request.header("host", "localhost").header("content-type", JSON).bearer_auth(&token);
         match runtime()?.block_on(answer(request.timeout(HAND_OVER).body(to.to_string()))) {

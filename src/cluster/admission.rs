@@ -15,7 +15,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::watch;
 use wal::cluster::{Following, Keys, LookError, Quorum, Seen, founded, partitions};
@@ -169,6 +169,8 @@ pub(super) fn prepare(
         peer_advertise: advertised(&cluster.peer_advertise, cluster.peer_listen, has_tls),
         diverged: false,
         held_up: None,
+        present_ms: 0,
+        ordered_at_ms: 0,
     };
     let view = View {
         partition: cluster.partition.clone(),
@@ -203,6 +205,7 @@ pub(super) fn prepare(
         saying: Default::default(),
         is_handing_over: AtomicBool::new(false),
         is_leaving: AtomicBool::new(false),
+        ordered_at_ms: AtomicI64::new(0),
         takeovers: AtomicU64::new(0),
         doubted: AtomicU64::new(0),
         standing_by: Default::default(),
@@ -280,7 +283,12 @@ pub(super) fn try_admit(shared: &Shared, local: Tip) -> Result<(), ClusterError>
         Err(LookError::NotFounded) => Err(not_founded()),
         Err(LookError::Damage(damage)) => Err(OpenError::Damage(damage).into()),
         Err(why) => Err(why.into()),
-        Ok(seen) => is_name_free(shared, &seen),
+        Ok(seen) => {
+            // A process that handed the log over has started anew.
+            let before = of_name(&seen, &settings.me.node).map_or(0, |before| before.ordered_at_ms);
+            shared.ordered_at_ms.fetch_max(before, Ordering::AcqRel);
+            is_name_free(shared, &seen)
+        }
     }
 }
 

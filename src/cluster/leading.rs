@@ -135,7 +135,7 @@ fn show(shared: &Shared, seen: &Seen, wal_seq: Seq, is_open: bool) {
         view.window_bytes = seen.window_bytes;
         view.stored_version = stored(seen.stores);
         view.members = members(seen);
-        view.read_at = Some(Instant::now());
+        view.answered(shared.settings.failover);
         view.leader = is_open.then(|| view.node.clone());
         view.waits_for = "taking over".into();
     });
@@ -201,7 +201,7 @@ pub(super) async fn successor(shared: &Arc<Shared>) -> Option<String> {
 }
 
 fn able_others(view: &View) -> impl Iterator<Item = &Member> {
-    view.members.iter().filter(|member| member.node != view.node && able(view, member).is_ok())
+    view.members.iter().filter(|member| member.node != view.node && able(view, member, now_ms()).is_ok())
 }
 
 /// A node that came or went a moment ago is known to etcd alone.
@@ -213,7 +213,7 @@ async fn look(shared: &Arc<Shared>) {
 }
 
 /// `Err` says why a member could not lead.
-fn able(view: &View, member: &Member) -> Result<(), &'static str> {
+pub(super) fn able(view: &View, member: &Member, now_ms: i64) -> Result<(), &'static str> {
     /// A member that is quiet for longer is not handed a log.
     const QUIET_MS: i64 = 2_000;
     if member.diverged {
@@ -222,7 +222,7 @@ fn able(view: &View, member: &Member) -> Result<(), &'static str> {
     if member.held_up.is_some() {
         return Err("it does not follow for now: its /readyz says why");
     }
-    if now_ms() - member.seen_at_ms > QUIET_MS {
+    if now_ms - member.seen_at_ms > QUIET_MS {
         return Err("it was not seen for two seconds");
     }
     if view.agreed_seq.saturating_sub(member.wal_seq) >= BEHIND_MAX {
@@ -270,12 +270,34 @@ impl Cluster {
             return Err(Problem::storage_unavailable());
         }
         let (task, to) = (Arc::clone(shared), to.to_owned());
-        let handed = tokio::task::spawn_blocking(move || hand(&task, &leader, &to)).await;
-        shared.is_handing_over.store(false, Ordering::Release);
-        if shared.leader.get().is_some_and(|leader| leader.lost().is_some()) {
-            step_down(shared, "the log was handed over");
+        // Also when whoever asked is gone before it is over.
+        let handed = tokio::task::spawn_blocking(move || {
+            let handed = hand(&task, &leader, &to);
+            task.is_handing_over.store(false, Ordering::Release);
+            if leader.lost().is_some() {
+                step_down(&task, "the log was handed over");
+            }
+            handed
+        });
+        handed.await.unwrap_or(Err(Problem::storage_unavailable()))
+    }
+
+    /// The same for the sake of an even spread, if this node leads by that epoch: whoever asked may know less.
+    pub async fn hand_on(&self, epoch: u64, to: &str) -> Result<HandedOver, Problem> {
+        if self.shared.leads()?.epoch.number != epoch || !self.shared.goes_on_leading() {
+            return Err(Problem::no_leader());
         }
-        handed.unwrap_or(Err(Problem::storage_unavailable()))
+        self.consider(to).await?;
+        tracing::info!(to, "handing the log over, so that leaders are spread");
+        self.hand_over(to).await
+    }
+
+    /// Has others see that an operator says who leads, before the log is let go: this process starts anew then.
+    pub async fn note_order(&self) {
+        if self.shared.settings.partition.is_some() {
+            self.shared.ordered_at_ms.store(now_ms(), Ordering::Release);
+            self.say_now().await;
+        }
     }
 
     /// Lets go of a log that nobody was handed, at the end of the process: whoever follows need not wait until this
@@ -296,7 +318,7 @@ async fn candidate(shared: &Arc<Shared>, to: &str) -> Result<Member, Problem> {
     let member = view.members.iter().find(|member| member.node == to);
     let member = member.ok_or_else(|| Problem::invalid_field("to", "must be the name of a node"))?;
     if to != view.node {
-        able(&view, member).map_err(Problem::not_a_candidate)?;
+        able(&view, member, now_ms()).map_err(Problem::not_a_candidate)?;
     }
     Ok(member.clone())
 }
@@ -363,6 +385,8 @@ mod tests {
             peer_advertise: String::new(),
             diverged: false,
             held_up: None,
+            present_ms: 0,
+            ordered_at_ms: 0,
         }
     }
 

@@ -2,15 +2,13 @@
 //! dies, long before its silence is heard. An end proves nothing, as a wire breaks too. It makes the standby listen:
 //! whoever leads and lives gives its next sign of life, and keeps the log.
 
-use super::peers::{PROOF, Passed, PeerKey, Surface};
-use super::view::now_ms;
+use super::peers::{PROOF, PeerKey};
 use super::{Cluster, Shared};
 use crate::http::respond::Rest;
 use bytes::Bytes;
 use hyper::Method;
 use reqwest::{Client, Response};
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -111,9 +109,8 @@ async fn hold_on(shared: &Shared, client: &Client, key: &PeerKey) {
 }
 
 async fn grasp(client: &Client, key: &PeerKey, peer: &str) -> Option<Response> {
-    let nobody = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
-    let asked = Passed { method: &Method::GET, target: TARGET, surface: Surface::Admin, peer: nobody };
-    let asked = client.get(format!("{peer}{PATH}")).header(PROOF, key.prove(&asked, now_ms())).send();
+    let asked =
+        client.get(format!("{peer}{PATH}")).header(PROOF, key.prove_node(&Method::GET, TARGET)).send();
     let answer = tokio::time::timeout(ASK, asked).await.ok()?.ok()?;
     (answer.status() == 200).then_some(answer)
 }

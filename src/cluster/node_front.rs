@@ -2,7 +2,7 @@
 //! node itself the first partition's process speaks.
 
 use super::front::{self, CLUSTER};
-use super::passing::{self, Passing};
+use super::passing::{self, HAND_OVER, Passing};
 use super::peers::Surface;
 use super::questions::{self, Question, Recent};
 use super::reports::Partition;
@@ -12,11 +12,13 @@ use crate::http::listen::Arrival;
 use crate::http::origin_check::OriginCheck;
 use crate::http::respond::Reply;
 use api::problem::Problem;
+use bytes::Bytes;
 use domain::platform::hash_key;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use hyper::header::{HeaderName, HeaderValue};
 use hyper::http::request::Parts;
+use serde::Deserialize;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
@@ -76,7 +78,13 @@ impl NodeFront {
                 // Its answer says that whoever asks may; what it shows is of its own partition alone.
                 Ok(if path == CLUSTER && reply.status == 200 { self.show() } else { reply })
             }
-            (path, Place::Admin(_)) => self.pass(self.of_tenant(path), Surface::Admin, arrival, body).await.1,
+            (path, Place::Admin(_)) => {
+                let to = match path {
+                    HAND_OVER => self.named_in(body).await?,
+                    _ => self.of_tenant(path),
+                };
+                self.pass(to, Surface::Admin, arrival, body).await.1
+            }
             (_, Place::Api(whose)) => {
                 let whose = whose(head);
                 let is_stream = passing::is_stream(Surface::Api, arrival);
@@ -176,6 +184,18 @@ impl NodeFront {
         if all { Ok(0) } else { Err(Problem::no_leader()) }
     }
 
+    /// What is no partition here is the first one's to refuse.
+    async fn named_in(&self, body: &mut Inbound) -> Result<usize, Problem> {
+        #[derive(Default, Deserialize)]
+        struct Named {
+            partition: Option<usize>,
+        }
+        let read: Bytes = body.bytes().await?;
+        let named: Named = serde_json::from_slice(&read).unwrap_or_default();
+        *body = Inbound::made(read);
+        Ok(named.partition.filter(|n| self.has(*n)).unwrap_or(0))
+    }
+
     fn show(&self) -> Reply {
         let views: Vec<Arc<View>> = self.partitions.iter().map(Partition::view).collect();
         let [first, others @ ..] = views.as_slice() else { return front::alive() };
@@ -204,8 +224,8 @@ mod tests {
     use crate::config::Config;
     use std::time::Duration;
 
-    #[test]
-    fn a_call_goes_to_the_partition_whose_books_it_is_about() {
+    #[tokio::test]
+    async fn a_call_goes_to_the_partition_whose_books_it_is_about() {
         let partitions: Vec<Partition> =
             (0..3).map(|partition| Partition::nothing(&partition.to_string(), Duration::ZERO)).collect();
         let tenants = vec![("t2".to_owned(), 2), ("t9".to_owned(), 9)];
@@ -230,6 +250,17 @@ mod tests {
             ("/admin/payouts/t2/statements", 0),
         ] {
             assert_eq!(front.of_tenant(path), node, "{path}");
+        }
+        for (sent, node) in [
+            (r#"{"to":"a","partition":2}"#, 2),
+            (r#"{"to":"a"}"#, 0),
+            (r#"{"to":"a","partition":9}"#, 0),
+            (r#"{"to":"a","partition":1.5}"#, 0),
+            ("", 0),
+        ] {
+            let mut body = Inbound::made(sent.into());
+            assert_eq!(front.named_in(&mut body).await.expect("it is there"), node, "{sent}");
+            assert_eq!(body.bytes().await.expect("it is there"), sent, "it is passed on whole");
         }
     }
 }

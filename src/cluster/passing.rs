@@ -17,7 +17,6 @@ use hyper::header::{
     TRAILER, TRANSFER_ENCODING, UPGRADE,
 };
 use reqwest::{Body, Client, RequestBuilder, Response};
-use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -156,11 +155,10 @@ impl Passing {
 
     /// Whether the partition whose leader this is has it.
     pub(super) async fn holds(&self, peer: &str, question: &str) -> Result<bool, String> {
-        let (target, nobody) =
-            (format!("{HOLDS_TARGET}{question}"), SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)));
-        let passed = Passed { method: &Method::GET, target: &target, surface: Surface::Api, peer: nobody };
+        let target = format!("{HOLDS_TARGET}{question}");
         let asked = self.client.get(format!("{peer}{HOLDS}")).header(TARGET, &target);
-        let asked = asked.header(PROOF, self.key.prove(&passed, now_ms())).timeout(questions::PATIENCE);
+        let asked =
+            asked.header(PROOF, self.key.prove_node(&Method::GET, &target)).timeout(questions::PATIENCE);
         let answer = asked.send().await.map_err(|error| error.to_string())?;
         let (status, said) = (answer.status(), answer.text().await.map_err(|error| error.to_string())?);
         match said.as_str() {

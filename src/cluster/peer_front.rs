@@ -9,6 +9,7 @@ use super::questions::Question;
 use super::renewal;
 use super::seed::Seed;
 use super::sending;
+use super::spreading;
 use super::view::now_ms;
 use crate::http::body::Inbound;
 use crate::http::listen::{Answer, Arrival, OnBehalf};
@@ -123,6 +124,17 @@ impl<A: Answer, B: Answer> PeerFront<A, B> {
         Ok(Reply::new(200, TEXT, said))
     }
 
+    /// So that leaders are spread.
+    async fn handed_on(&self, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+        let message = String::from_utf8_lossy(&body.bytes().await?).into_owned();
+        if arrival.head.method != Method::POST || !self.is_node(arrival, &spreading::target(&message)) {
+            return Err(Problem::unauthorized("only nodes of this cluster are answered here"));
+        }
+        let (epoch, to) = spreading::read(&message).ok_or_else(Problem::not_found)?;
+        let handed = self.cluster.hand_on(epoch, to).await?;
+        Ok(Reply::new(200, TEXT, handed.epoch.to_string()))
+    }
+
     fn must_have_token(&self, arrival: &Arrival) -> Result<(), Problem> {
         let headers = &arrival.head.headers;
         if self.cluster.shared.operators.has_token(headers) {
@@ -153,6 +165,7 @@ impl<A: Answer, B: Answer> Answer for PeerFront<A, B> {
             passing::ASK => self.passed(arrival, body, false).await,
             sending::PATH => self.followed(arrival, body).await,
             passing::HOLDS => self.holds(arrival).await,
+            spreading::PATH => self.handed_on(arrival, body).await,
             _ => self.own(arrival).await,
         };
         answered.unwrap_or_else(|problem| Reply::problem(&problem, &arrival.request_id))

@@ -56,6 +56,12 @@ impl PeerKey {
         format!("{now_ms} {} {peer} {}", surface.name(), hex::encode(self.mac(passed, now_ms)))
     }
 
+    /// That a node asks for itself.
+    pub fn prove_node(&self, method: &Method, target: &str) -> String {
+        let nobody = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
+        self.prove(&Passed { method, target, surface: Surface::Admin, peer: nobody }, now_ms())
+    }
+
     /// To operators of the leader, with the proof that a node asks: a command on this machine.
     pub fn proving(&self, request: RequestBuilder, target: &str) -> RequestBuilder {
         let peer = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));

@@ -4,7 +4,7 @@
 //! `WHOLE`; the next start, which follows at once, puts it in the place of the old. A death at any
 //! step leaves one of the two.
 
-use super::peers::{self, PROOF, Passed, PeerKey, Surface};
+use super::peers::{self, PROOF, PeerKey};
 use super::seed::{self, WHOLE};
 use super::view::now_ms;
 use super::view::{Member, Role, View};
@@ -15,7 +15,6 @@ use hyper::Method;
 use reqwest::{Client, RequestBuilder};
 use std::fs::{self, File};
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -84,10 +83,7 @@ impl Renewal {
             after = local.seq,
             "what follows this log is no longer in etcd: taking a copy"
         );
-        // Nobody's address: the proof is the node's own.
-        let nobody = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
-        let asked = Passed { method: &Method::GET, target: TARGET, surface: Surface::Admin, peer: nobody };
-        let proof = self.key.prove(&asked, now_ms());
+        let proof = self.key.prove_node(&Method::GET, TARGET);
         let from = peer.peer_advertise.clone();
         let asked = self.client.get(format!("{from}/peer/checkpoint")).header(PROOF, proof);
         let data = self.data.clone();

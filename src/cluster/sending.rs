@@ -3,9 +3,8 @@
 
 use super::admission::members;
 use super::passing::Passing;
-use super::peers::{self, PROOF, Passed, PeerKey, Surface};
+use super::peers::{self, PROOF, PeerKey};
 use super::questions::Question;
-use super::view::now_ms;
 use super::{Cluster, ClusterError};
 use crate::config::Config;
 use crate::http::listen::Arrival;
@@ -17,7 +16,6 @@ use domain::platform::hash_key;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use hyper::Method;
-use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use wal::cluster::{Following, Keys, cluster_name, partition_name};
@@ -63,10 +61,9 @@ impl Sending {
     /// To the leader of a partition; what it answers.
     pub async fn send(&self, partition: u8, message: Vec<u8>) -> Result<u64, String> {
         let peer = self.leader(partition).await?;
-        let (target, nobody) = (target(&message), SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)));
-        let passed = Passed { method: &Method::POST, target: &target, surface: Surface::Admin, peer: nobody };
         let Passing { client, key, .. } = &self.passing;
-        let asked = client.post(format!("{peer}{PATH}")).header(PROOF, key.prove(&passed, now_ms()));
+        let proof = key.prove_node(&Method::POST, &target(&message));
+        let asked = client.post(format!("{peer}{PATH}")).header(PROOF, proof);
         let answer = asked.body(message).timeout(ANSWER).send().await.map_err(|error| error.to_string())?;
         let (status, said) = (answer.status(), answer.text().await.map_err(|error| error.to_string())?);
         match said.trim().parse() {

@@ -214,7 +214,7 @@ impl StandingBy {
             view.window_bytes = seen.window_bytes;
             view.stored_version = admission::stored(seen.stores);
             view.members = members(seen);
-            view.read_at = Some(Instant::now());
+            view.answered(self.shared.settings.failover);
             // The sign of life of this node's own earlier process is nobody's.
             let leads = seen.is_open && !is_silent && seen.epoch.node != view.node;
             let is_known = lives || view.leader.as_ref() == Some(&seen.epoch.node);
@@ -427,9 +427,9 @@ fn learn_operators(shared: &Shared, follower: &mut Follower<Domain>) -> Result<(
 pub(super) fn about(shared: &Shared, wal_seq: u64) -> Vec<u8> {
     let is_leaving = shared.is_leaving.load(Ordering::Acquire);
     // Borrowed once: who borrows again while another waits to change the view waits for ever.
-    let (diverged, held_up) = {
+    let (diverged, held_up, read_since) = {
         let view = shared.views.borrow();
-        (view.diverged.is_some(), view.held_up.as_deref().map(str::to_owned))
+        (view.diverged.is_some(), view.held_up.as_deref().map(str::to_owned), view.read_since)
     };
     let member = Member {
         role: if shared.leader.get().is_some() { Role::Leader } else { Role::Standby },
@@ -437,6 +437,9 @@ pub(super) fn about(shared: &Shared, wal_seq: u64) -> Vec<u8> {
         seen_at_ms: if is_leaving { now_ms() - ABSENT_AFTER_MS } else { now_ms() },
         diverged,
         held_up,
+        present_ms: read_since
+            .map_or(0, |since| u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)),
+        ordered_at_ms: shared.ordered_at_ms.load(Ordering::Acquire),
         ..shared.settings.me.clone()
     };
     serde_json::to_vec(&member).unwrap_or_default()

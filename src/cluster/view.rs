@@ -51,6 +51,12 @@ pub struct Member {
     /// Why it does not follow for now.
     #[serde(default)]
     pub held_up: Option<String>,
+    /// For how long it has read etcd without a pause.
+    #[serde(default)]
+    pub present_ms: u64,
+    /// When an operator last said who leads instead of it, by its own clock.
+    #[serde(default)]
+    pub ordered_at_ms: i64,
 }
 
 impl Member {
@@ -81,6 +87,9 @@ pub struct View {
     pub members: Vec<Member>,
     #[serde(skip)]
     pub read_at: Option<Instant>,
+    /// Since when without a pause.
+    #[serde(skip)]
+    pub read_since: Option<Instant>,
     /// Why this node's log cannot go on.
     pub diverged: Option<String>,
     pub held_up: Option<Cow<'static, str>>,
@@ -96,6 +105,15 @@ impl View {
     /// Agreed on and not synced here.
     pub fn behind(&self) -> u64 {
         self.agreed_seq.saturating_sub(self.wal_seq)
+    }
+
+    /// Etcd answered. A node that did not hear from it for long has only come back.
+    pub fn answered(&mut self, failover: Duration) {
+        let now = Instant::now();
+        if self.read_at.is_none_or(|at| now.duration_since(at) > failover) {
+            self.read_since = Some(now);
+        }
+        self.read_at = Some(now);
     }
 
     /// Etcd did not answer: after a while nobody is known to lead.

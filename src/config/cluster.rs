@@ -21,6 +21,7 @@ settings! {
         peer_listen: SocketAddr = parsed(SocketAddr::from(([127, 0, 0, 1], 9091)), address),
         peer_advertise: Option<String> = optional(url),
         failover_ms: u64 = integer(1_500, 500..=60_000),
+        spread_seconds: u64 = integer(60, 1..=86_400),
         window_bytes_max: u64 = integer(512 << 20, 2 << 20..=1 << 40),
         ca_file: Option<PathBuf> = optional(path),
         cert_file: Option<PathBuf> = optional(path),
@@ -81,6 +82,11 @@ impl Cluster {
 
     pub fn failover(&self) -> Duration {
         Duration::from_millis(self.failover_ms)
+    }
+
+    /// The time that a node has to be there before it gets leaders, and for which an operator's word holds.
+    pub fn settled(&self) -> Duration {
+        Duration::from_secs(self.spread_seconds)
     }
 
     pub fn password(&self) -> std::io::Result<Option<Secret>> {

@@ -527,7 +527,8 @@ pub fn exchange_as(port: u16, method: &str, path: &str, body: Option<&Value>, he
     exchange_within(ANSWER_MAX, port, method, path, body, head)
 }
 
-fn exchange_within(
+/// The same, by a caller who waits for so long.
+pub fn exchange_within(
     patience: Duration,
     port: u16,
     method: &str,

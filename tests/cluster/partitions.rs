@@ -8,6 +8,7 @@ use crate::rounds::{CALLERS, judge, prepare};
 use crate::upgrading::Words;
 use serde_json::{Value, json};
 use std::process::Output;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 const PREVIEW: &str = "partitions = 3\npartitions_preview = true";
@@ -304,6 +305,125 @@ fn exchange_with(machines: &Machines, node: usize, key: &str) -> Option<u16> {
 fn kill(pid: u32) {
     let sent = std::process::Command::new("kill").args(["-KILL", &pid.to_string()]).status();
     assert!(sent.expect("kill runs").success());
+}
+
+/// Until it is over, adds to the account of a key, at all nodes in turn; the longest time without a success.
+fn longest_gap(ports: &[u16], key: &str, is_over: &AtomicBool) -> Duration {
+    let head = format!("host: localhost\r\nx-api-key: {key}\r\n");
+    let fund = json!({ "currency": "VES", "amount": "1.00" });
+    let (mut last, mut longest) = (Instant::now(), Duration::ZERO);
+    for port in ports.iter().cycle() {
+        if is_over.load(Ordering::SeqCst) {
+            break;
+        }
+        let patience = Duration::from_millis(300);
+        let answer =
+            crate::machines::exchange_within(patience, *port, "POST", "/v1/test/fund", Some(&fund), &head);
+        if answer.is_some_and(|(status, ..)| status == 201) {
+            longest = longest.max(last.elapsed());
+            last = Instant::now();
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    longest.max(last.elapsed())
+}
+
+/// Until a node that is there gets something, and for which an operator's word holds.
+const SPREAD: Duration = Duration::from_secs(4);
+
+struct Ends<'a>(&'a AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+/// The number of partitions that each node leads, as one shows it; none while it knows of a partition without a leader.
+fn led(machines: &Machines, by: usize) -> Option<[usize; 3]> {
+    let rows = rows(machines, by);
+    let leaders: Vec<&str> = rows.iter().filter_map(|row| row["leader"].as_str()).collect();
+    let leads = |node: usize| leaders.iter().filter(|leader| **leader == format!("n{node}")).count();
+    (leaders.len() == 3).then(|| [0, 1, 2].map(leads))
+}
+
+#[test]
+fn leaders_are_spread_over_the_nodes_that_are_there() {
+    let Some(mut machines) = Machines::new() else { return };
+    let spread = format!("{PREVIEW}\nspread_seconds = {}", SPREAD.as_secs());
+    (0..3).for_each(|node| machines.configure(node, &spread));
+    machines.found();
+    until_led(&machines);
+    let keys = ["one", "two"].map(|name| opened(&machines, name).2);
+    let is_known = |key| (0..3).all(|node| call(&machines, node, key, "GET", "/v1/balance", None).0 == 200);
+    machines.until(|_| keys.iter().all(|key| is_known(key)));
+    let (ports, is_over) = (machines.ports(), AtomicBool::new(false));
+    // Whoever asks all nodes in turn is served meanwhile.
+    let served = |what: &str, most: Duration, act: &mut dyn FnMut()| {
+        is_over.store(false, Ordering::SeqCst);
+        let gaps: Vec<Duration> = std::thread::scope(|scope| {
+            let callers = keys.each_ref().map(|key| scope.spawn(|| longest_gap(&ports, key, &is_over)));
+            let ends = Ends(&is_over);
+            act();
+            drop(ends);
+            callers.into_iter().map(|caller| caller.join().expect("a caller")).collect()
+        });
+        eprintln!("{what}: nobody was served for {gaps:?}");
+        assert!(gaps.iter().all(|gap| *gap < gaps::most(most)), "{what}: {gaps:?}");
+    };
+    served("spread after the founding", gaps::KILLED, &mut || {
+        machines.until(|machines| led(machines, 1) == Some([1, 1, 1]));
+    });
+
+    // An operator has the last word for a while, at any node, about any partition.
+    served("handed over by an operator", gaps::KILLED, &mut || {
+        let mut ordered_at = Instant::now();
+        for partition in 0..3 {
+            let to = json!({ "to": "n0", "partition": partition });
+            machines.until(|machines| {
+                ordered_at = Instant::now();
+                match machines.operator(1, "POST", "/admin/cluster/hand-over", Some(&to)) {
+                    Some((200, done)) => done["leader"] == "n0",
+                    None | Some((503, _)) => false,
+                    other => panic!("{partition}: {other:?}"),
+                }
+            });
+        }
+        machines.until(|machines| led(machines, 2) == Some([3, 0, 0]));
+        ordered_at = Instant::now();
+        let again = machines.command(2, &["cluster", "hand-over", "n0", "--partition", "2"]);
+        let done: Value = serde_json::from_slice(&again.stdout).unwrap_or_default();
+        assert!(again.status.success() && done["leader"] == "n0", "{}", said(&again));
+        let status = machines.command(2, &["cluster", "status"]).stdout;
+        let status = String::from_utf8_lossy(&status).into_owned();
+        assert!(status.matches("n0").count() >= 4, "a row for each partition, with its leader: {status}");
+        std::thread::sleep(Duration::from_secs(2));
+        let now = led(&machines, 2);
+        let is_held = now == Some([3, 0, 0]) || ordered_at.elapsed() >= SPREAD;
+        assert!(is_held, "an operator's word holds: {now:?} after {:?}", ordered_at.elapsed());
+    });
+    let refused = json!({ "to": "n0", "partition": 3 });
+    let refused = machines.operator(1, "POST", "/admin/cluster/hand-over", Some(&refused));
+    assert_eq!(refused.map(|(status, _)| status), Some(400));
+
+    let processes = (0..3).filter_map(|partition| process(&machines, 0, partition));
+    let lost: Vec<String> = processes.chain([machines.pid(0)]).map(|pid| pid.to_string()).collect();
+    assert_eq!(lost.len(), 4);
+    served("a node lost", gaps::KILLED, &mut || {
+        assert!(
+            std::process::Command::new("kill").arg("-KILL").args(&lost).status().expect("it runs").success()
+        );
+        machines.kill(0);
+        let others = |machines: &Machines| led(machines, 1).filter(|[lost, ..]| *lost == 0);
+        machines.until(|machines| others(machines).is_some_and(|[_, one, two]| one.abs_diff(two) == 1));
+    });
+    machines.start(0);
+    served("spread after its return", gaps::KILLED, &mut || {
+        machines.until(|machines| led(machines, 1) == Some([1, 1, 1]));
+    });
+    machines.until_ready();
+    machines.stop_all();
+    machines.logs_agree();
 }
 
 #[test]

@@ -140,6 +140,8 @@ fn view_with(address: &str) -> View {
         peer_advertise: address.to_owned(),
         diverged: false,
         held_up: None,
+        present_ms: 0,
+        ordered_at_ms: 0,
     };
     View {
         partition: "main".to_owned(),
@@ -153,6 +155,7 @@ fn view_with(address: &str) -> View {
         stored_version: domain::codec::NEWEST,
         members: vec![other],
         read_at: None,
+        read_since: None,
         diverged: None,
         held_up: None,
         waits_for: "".into(),
