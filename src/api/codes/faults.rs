@@ -134,6 +134,7 @@ static FAULTS: &[(&str, &str)] = &[
     ("must not be more than 30 days ago", "no puede tener más de 30 días"),
     ("must be in the future", "tiene que estar en el futuro"),
     ("must be the account's own partition", "tiene que ser la partición de la cuenta"),
+    ("must be a partition of this cluster", "tiene que ser una partición de este clúster"),
     ("must not be active outside of partition 0", "no puede ser active fuera de la partición 0"),
     ("must lie ahead, 30 days at most", "tiene que estar en el futuro, a 30 días como máximo"),
     ("must not lie ahead; only official rates of the dollar have days to come", "no puede estar en el futuro: solo las tasas oficiales del dólar tienen días por venir"),
