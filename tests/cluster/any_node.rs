@@ -2,11 +2,12 @@
 //! change of themselves, their buyers and the portal.
 
 use crate::machines::{Answer, Machines, exchange_as, page_as};
-use crate::partitions::{call, leader_of, machines, opened, process, until_led};
+use crate::partitions::{call, epochs, leader_of, machines, opened, process, until_led};
 use regex::Regex;
 use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashMap};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 const ROUNDS: usize = 12;
 
@@ -31,8 +32,26 @@ fn keyed(machines: &Machines, node: usize, key: &str, (path, body): (&str, &Valu
     exchange_as(machines.ports()[node], "POST", path, Some(body), &head)
 }
 
+/// An answer that is no 503, unless nobody led for a moment, as happens on a busy machine.
+fn steady(machines: &Machines, ask: impl Fn() -> (u16, Value)) -> (u16, Value) {
+    for _ in 0..5 {
+        let before = epochs(machines);
+        let (status, body) = ask();
+        if status != 503 {
+            return (status, body);
+        }
+        let began = Instant::now();
+        while epochs(machines) == before {
+            assert!(began.elapsed() < Duration::from_secs(5), "{body}: {}", machines.logs());
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        until_led(machines);
+    }
+    panic!("nobody leads for long: {}", machines.logs());
+}
+
 fn works(machines: &Machines, node: usize, key: &str) -> u16 {
-    call(machines, node, key, "GET", "/v1/balance", None).0
+    steady(machines, || call(machines, node, key, "GET", "/v1/balance", None)).0
 }
 
 fn signal(name: &str, pids: &[u32]) {
@@ -62,10 +81,9 @@ fn a_new_key_opens_every_node_at_once() {
             let fund = json!({ "currency": "VES", "amount": "1.00" });
             let (status, funded) = call(&machines, round % 3, &own, "POST", "/v1/test/fund", Some(&fund));
             assert_eq!(status, 201, "{partition}, round {round}: {funded}");
-            for key in [made["keyId"].clone(), json!(null)].iter().filter(|id| id.is_string()) {
-                let revoked = machines.operator(third, "DELETE", &format!("/admin/keys/{}", text(key)), None);
-                assert_eq!(revoked.expect("an answer").0, 200);
-            }
+            let path = format!("/admin/keys/{}", text(&made["keyId"]));
+            let (status, revoked) = machines.operator(third, "DELETE", &path, None).expect("an answer");
+            assert!(status < 300, "{revoked}");
             assert_eq!(works(&machines, other, &more), 401, "{partition}, revoked, round {round}");
         }
         let shown = call(&machines, 0, key, "GET", "/v1/balance", None).1;
@@ -102,7 +120,8 @@ fn a_new_key_opens_every_node_at_once() {
             page_as(machines.ports()[deaf], "POST", "/v1/stream", (NDJSON, &format!("{line}\n")), &head);
         let (status, _, streamed) = streamed.expect("an answer");
         assert!(status == 200 && streamed.contains("\"status\":201"), "{status} {streamed}");
-        let adjust = json!({ "mode": "test", "currency": "VES", "amount": "1.00", "reason": "x" });
+        let adjust = json!({ "mode": "test", "currency": "VES", "amount": "1.00",
+            "description": "x", "externalRef": "adjusted" });
         let path = format!("/admin/tenants/{}/adjustments", text(&account["tenantId"]));
         let (status, adjusted) = machines.operator(deaf, "POST", &path, Some(&adjust)).expect("an answer");
         assert!(status < 300, "{status} {adjusted}");
@@ -129,7 +148,8 @@ fn an_account_changes_itself_through_every_node() {
         assert_eq!(first.2, again.2, "{partition}: one key");
         assert_eq!(again.1.get("idempotent-replayed").map(String::as_str), Some("true"), "{:?}", again.1);
         assert_eq!(make(c, &json!({ "name": "others" })).0, 422, "{partition}");
-        let (status, used) = call(&machines, c, key, "GET", "/v1/idempotency/first", None);
+        let (status, used) =
+            steady(&machines, || call(&machines, c, key, "GET", "/v1/idempotency/first", None));
         assert_eq!(
             (status, &used["state"], &used["response"]["keyId"]),
             (200, &json!("done"), &first.2["keyId"])
@@ -149,7 +169,7 @@ fn an_account_changes_itself_through_every_node() {
         assert_eq!(works(&machines, c, &reader), 200);
         let (status, listed) = call(&machines, c, key, "GET", "/v1/keys", None);
         let names: Vec<&Value> =
-            listed["data"].as_array().expect("a list").iter().map(|key| &key["name"]).collect();
+            listed["items"].as_array().expect("a list").iter().map(|key| &key["name"]).collect();
         assert!(status == 200 && names.contains(&&json!("renamed")), "{partition}: {listed}");
         assert_eq!(names.len(), 2, "a rehearsal makes none: {listed}");
         // Who may not is refused as anywhere.
@@ -168,7 +188,7 @@ fn an_account_changes_itself_through_every_node() {
         assert_eq!(shown["autoConvert"]["COP"]["percent"], 30, "in force when it is answered: {shown}");
 
         let (_, audit) = machines.operator(a, "GET", "/admin/audit?limit=50", None).expect("an answer");
-        let of_tenant: BTreeSet<&str> = audit["data"]
+        let of_tenant: BTreeSet<&str> = audit["items"]
             .as_array()
             .expect("a list")
             .iter()
@@ -270,14 +290,14 @@ fn buyers_and_the_portal_reach_an_account_through_every_node() {
         let token = csrf(&page(&machines, c, "/portal/keys", &cookie));
         let members = [("csrf", token.as_str()), ("name", "counter"), ("scopes", "read")];
         let made = send(&machines, a, "/portal/keys", &cookie, &members);
-        assert_eq!(made.0, 200, "{partition}: {}", made.2);
+        assert_eq!(made.0, 201, "{partition}: {}", made.2);
         let more = found("(pk_test_[0-9A-Za-z]{27})", &made.2);
         assert_eq!(works(&machines, b, &more), 200, "{partition}");
         let asked = send(&machines, b, "/portal/live", &cookie, &[("csrf", &token)]);
         assert_eq!(asked.0, 303, "{partition}: {}", asked.2);
         let members = [("csrf", token.as_str()), ("overlapSeconds", "0")];
         let rotated = send(&machines, c, "/portal/keys/rotate", &cookie, &members);
-        assert_eq!(rotated.0, 200, "{partition}: {}", rotated.2);
+        assert_eq!(rotated.0, 201, "{partition}: {}", rotated.2);
         let next = found("(pk_test_[0-9A-Za-z]{27})", &rotated.2);
         assert_eq!((works(&machines, a, &next), works(&machines, b, key)), (200, 401), "{partition}");
         // The session ends with its key.

@@ -48,7 +48,7 @@ pub fn leader_of(machines: &Machines, partition: usize) -> usize {
     name.trim_start_matches('n').parse().expect("a number")
 }
 
-fn epochs(machines: &Machines) -> Vec<u64> {
+pub fn epochs(machines: &Machines) -> Vec<u64> {
     rows(machines, 0).iter().map(|row| row["epoch"].as_u64().expect("a number")).collect()
 }
 
