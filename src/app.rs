@@ -28,8 +28,8 @@ use crate::cluster::peers::{self, PeerKey};
 use crate::cluster::{Cluster, Passing, Promoted};
 use crate::config::{Config, Secret, TOKEN_CHARACTERS_MIN};
 use crate::disk::Disk;
-use crate::gateway::following;
 use crate::gateway::services::Services;
+use crate::gateway::{following, holding};
 use crate::http::listen::Limits;
 use crate::http::open_files;
 use crate::http::origin_check::OriginCheck;
@@ -110,6 +110,7 @@ pub async fn run(
     let background = Background::start(&config, &services, disk)?;
     if let (Some(partition), Some(cluster)) = (config.partition, &services.cluster) {
         tokio::spawn(keep_routes(Arc::clone(&services)));
+        cluster.answer_by(holding::holds(&services));
         match partition {
             0 => following::start(&services),
             _ => cluster.follow_by(following::inlet(&services)),

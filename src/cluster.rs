@@ -23,6 +23,7 @@ mod partitions;
 pub mod passing;
 pub mod peer_front;
 pub mod peers;
+pub mod questions;
 mod renewal;
 pub mod reports;
 mod seed;
@@ -109,6 +110,7 @@ struct Shared {
     beating: OnceLock<Thread>,
     taken_at: OnceLock<Instant>,
     inlet: OnceLock<Inlet>,
+    holds: OnceLock<questions::Holds>,
 }
 
 struct Settings {
@@ -240,6 +242,11 @@ impl Cluster {
     /// Of a partition that follows the first, once it leads.
     pub fn follow_by(&self, inlet: Inlet) {
         let _ = self.shared.inlet.set(inlet);
+    }
+
+    /// Of a partition, once it leads.
+    pub fn answer_by(&self, holds: questions::Holds) {
+        let _ = self.shared.holds.set(holds);
     }
 
     pub fn takeovers(&self) -> u64 {

@@ -10,8 +10,8 @@ use crate::cluster::node_front::{NodeFront, Place};
 use crate::cluster::peers::{self, PeerKey};
 use crate::cluster::reports::Partition;
 use crate::config::Config;
-use crate::gateway::dispatch::sent_key;
 use crate::recovery::directory;
+use crate::server::whose;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ pub async fn run(config: Config) -> Result<Option<u8>, StartupError> {
     let partitions: Arc<[Partition]> =
         (0..config.cluster.number()).map(|_| Partition::nothing(node, failover)).collect();
     let front = |place| NodeFront::new(Arc::clone(&partitions), place, passing.clone());
-    listeners.api_gate.pass_on(front(Place::Api(sent_key)));
+    listeners.api_gate.pass_on(front(Place::Api(whose)));
     listeners.admin_gate.pass_on(front(Place::Admin(guard(&config))));
     listeners.serve_operators();
     let patience = STOP + 2 * Duration::from_secs(config.server.shutdown_seconds);

@@ -209,6 +209,7 @@ pub(super) fn prepare(
         beating: Default::default(),
         taken_at: Default::default(),
         inlet: Default::default(),
+        holds: Default::default(),
     };
     Ok((shared, quorum))
 }

@@ -4,6 +4,7 @@
 use super::front::{self, CLUSTER};
 use super::passing::{self, Passing};
 use super::peers::Surface;
+use super::questions::{self, Question, Recent};
 use super::reports::Partition;
 use super::view::View;
 use crate::http::body::Inbound;
@@ -12,9 +13,12 @@ use crate::http::origin_check::OriginCheck;
 use crate::http::respond::Reply;
 use api::problem::Problem;
 use domain::platform::hash_key;
-use hyper::HeaderMap;
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
 use hyper::header::{HeaderName, HeaderValue};
+use hyper::http::request::Parts;
 use std::sync::Arc;
+use tokio::sync::Semaphore;
 
 /// Who leads the partition of a caller's account: a caller may go there directly.
 const LEADER: HeaderName = HeaderName::from_static("pasarela-leader");
@@ -24,10 +28,18 @@ const TENANTS: &str = "/admin/tenants/";
 /// What is below a tenant and in its books, so in its own partition; the rest of it is the platform's.
 const OF_BOOKS: [&str; 5] = ["adjustments", "statements", "chargebacks", "cop-payouts", "resume"];
 
+/// What a request on the public listener says of whose it is.
+pub enum Whose<'a> {
+    Key(&'a str),
+    /// Of whom has this.
+    Of(Question),
+    Partition(usize),
+    Anybody,
+}
+
 #[derive(Clone)]
 pub enum Place {
-    /// The key that a request brings.
-    Api(fn(&HeaderMap) -> Option<&str>),
+    Api(fn(&Parts) -> Whose<'_>),
     /// The rule that keeps other sites' pages away.
     Admin(OriginCheck),
 }
@@ -36,11 +48,14 @@ pub struct NodeFront {
     partitions: Arc<[Partition]>,
     place: Place,
     passing: Passing,
+    recent: Recent,
+    asking: Semaphore,
 }
 
 impl NodeFront {
     pub fn new(partitions: Arc<[Partition]>, place: Place, passing: Passing) -> NodeFront {
-        NodeFront { partitions, place, passing }
+        let (recent, asking) = (Recent::default(), Semaphore::new(questions::ASKING_MAX));
+        NodeFront { partitions, place, passing, recent, asking }
     }
 
     pub async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
@@ -62,10 +77,21 @@ impl NodeFront {
                 Ok(if path == CLUSTER && reply.status == 200 { self.show() } else { reply })
             }
             (path, Place::Admin(_)) => self.pass(self.of_tenant(path), Surface::Admin, arrival, body).await.1,
-            (_, Place::Api(key)) => {
-                let key = key(&head.headers);
-                let (partition, passed) = self.pass(self.of_key(key), Surface::Api, arrival, body).await;
-                if key.is_none() {
+            (_, Place::Api(whose)) => {
+                let whose = whose(head);
+                let is_stream = passing::is_stream(Surface::Api, arrival);
+                let to = match &whose {
+                    Whose::Key(key) => match self.of_key(key) {
+                        // What comes as it is read can be passed on once.
+                        None if is_stream => self.holder(Question::Key(hash_key(key))).await?,
+                        known => known.unwrap_or(0),
+                    },
+                    Whose::Of(question) => self.holder(question.clone()).await?,
+                    Whose::Partition(partition) => Some(*partition).filter(|n| self.has(*n)).unwrap_or(0),
+                    Whose::Anybody => 0,
+                };
+                let (partition, passed) = self.pass(to, Surface::Api, arrival, body).await;
+                if !matches!(whose, Whose::Key(_)) {
                     return passed;
                 }
                 let reply = passed.unwrap_or_else(|problem| Reply::problem(&problem, &arrival.request_id));
@@ -103,20 +129,51 @@ impl NodeFront {
         }
     }
 
-    /// A key that is not known here is the first partition's to refuse.
-    fn of_key(&self, key: Option<&str>) -> usize {
-        let hash = key.map(hash_key);
-        self.numbered(hash.and_then(|hash| self.partitions.iter().find_map(|heard| heard.of_key(&hash))))
+    /// Not of the first partition's keys, and of others once this front has heard of them.
+    fn of_key(&self, key: &str) -> Option<usize> {
+        let hash = hash_key(key);
+        self.partitions.iter().find_map(|heard| heard.of_key(&hash)).map(usize::from).filter(|n| self.has(*n))
     }
 
     fn of_tenant(&self, path: &str) -> usize {
-        self.numbered(
-            tenant_of(path).and_then(|id| self.partitions.iter().find_map(|heard| heard.of_tenant(id))),
-        )
+        let known =
+            tenant_of(path).and_then(|id| self.partitions.iter().find_map(|heard| heard.of_tenant(id)));
+        known.map(usize::from).filter(|n| self.has(*n)).unwrap_or(0)
     }
 
-    fn numbered(&self, partition: Option<u8>) -> usize {
-        partition.map(usize::from).filter(|partition| *partition < self.partitions.len()).unwrap_or(0)
+    fn has(&self, partition: usize) -> bool {
+        partition < self.partitions.len()
+    }
+
+    /// Which partition has it; the first one says that nobody has.
+    async fn holder(&self, question: Question) -> Result<usize, Problem> {
+        let question = question.to_string();
+        if let Some(partition) = self.recent.find(&question) {
+            return Ok(partition);
+        }
+        let place = tokio::time::timeout(questions::PATIENCE, self.asking.acquire()).await;
+        let _place = place.map_err(|_| Problem::overloaded(1))?;
+        let asked = self.partitions.iter().enumerate().map(|(n, partition)| {
+            let (view, question) = (partition.view(), &question);
+            async move {
+                let leader = view.leader_member().ok_or_else(|| "nobody leads it".to_owned());
+                let held = async { self.passing.holds(&leader?.peer_advertise, question).await };
+                (n, held.await)
+            }
+        });
+        let (mut asked, mut all) = (asked.collect::<FuturesUnordered<_>>(), true);
+        while let Some((n, held)) = asked.next().await {
+            match held {
+                Ok(true) => {
+                    drop(asked);
+                    self.recent.note(question, n);
+                    return Ok(n);
+                }
+                Ok(false) => {}
+                Err(_) => all = false,
+            }
+        }
+        if all { Ok(0) } else { Err(Problem::no_leader()) }
     }
 
     fn show(&self) -> Reply {
@@ -147,10 +204,6 @@ mod tests {
     use crate::config::Config;
     use std::time::Duration;
 
-    fn key(headers: &HeaderMap) -> Option<&str> {
-        headers.get("x-api-key")?.to_str().ok()
-    }
-
     #[test]
     fn a_call_goes_to_the_partition_whose_books_it_is_about() {
         let partitions: Vec<Partition> =
@@ -161,8 +214,8 @@ mod tests {
         let client =
             super::super::peers::client(&Config::parse("", []).expect("the usual"), None).expect("a client");
         let passing = Passing::of_front(client, PeerKey::derived(&[7; 32]));
-        let front = NodeFront::new(partitions.into(), Place::Api(key), passing);
-        for (sent, node) in [(None, 0), (Some("pk_2"), 2), (Some("pk_0"), 0)] {
+        let front = NodeFront::new(partitions.into(), Place::Api(|_| Whose::Anybody), passing);
+        for (sent, node) in [("pk_2", Some(2)), ("pk_0", None)] {
             assert_eq!(front.of_key(sent), node, "{sent:?}");
         }
         for (path, node) in [

@@ -1,6 +1,7 @@
 //! A standby, or a front, passes a request on to the leader as it is, and its answer back. It is never sent twice.
 
 use super::peers::{PROOF, Passed, PeerKey, Surface, TARGET};
+use super::questions;
 use super::view::now_ms;
 use super::view::{Member, View};
 use crate::http::body::Inbound;
@@ -16,6 +17,7 @@ use hyper::header::{
     TRAILER, TRANSFER_ENCODING, UPGRADE,
 };
 use reqwest::{Body, Client, RequestBuilder, Response};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -29,6 +31,9 @@ pub(super) const PASS: &str = "/peer/pass";
 pub(super) const ASK: &str = "/peer/ask";
 /// The caller whom another partition asks for: the hash of a key that it knows.
 pub(super) const CALLER: HeaderName = HeaderName::from_static("pasarela-peer-caller");
+pub(super) const HOLDS: &str = "/peer/holds";
+/// Before a question, as what a proof is about.
+pub(super) const HOLDS_TARGET: &str = "peer holds ";
 pub const HAND_OVER: &str = "/admin/cluster/hand-over";
 const OF_CONNECTION: [HeaderName; 8] = [
     CONNECTION,
@@ -146,6 +151,22 @@ impl Passing {
             Ok(answer) => back(answer, None).await,
             Err(error) if error.is_connect() => Err(Problem::no_leader()),
             Err(_) => Err(unknown(&arrival.head.method)),
+        }
+    }
+
+    /// Whether the partition whose leader this is has it.
+    pub(super) async fn holds(&self, peer: &str, question: &str) -> Result<bool, String> {
+        let (target, nobody) =
+            (format!("{HOLDS_TARGET}{question}"), SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)));
+        let passed = Passed { method: &Method::GET, target: &target, surface: Surface::Api, peer: nobody };
+        let asked = self.client.get(format!("{peer}{HOLDS}")).header(TARGET, &target);
+        let asked = asked.header(PROOF, self.key.prove(&passed, now_ms())).timeout(questions::PATIENCE);
+        let answer = asked.send().await.map_err(|error| error.to_string())?;
+        let (status, said) = (answer.status(), answer.text().await.map_err(|error| error.to_string())?);
+        match said.as_str() {
+            "yes" if status == 200 => Ok(true),
+            "no" if status == 200 => Ok(false),
+            _ => Err(format!("{peer} answered {status}")),
         }
     }
 

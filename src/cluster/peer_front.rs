@@ -5,6 +5,7 @@ use super::front;
 use super::lifeline;
 use super::passing::{self, CALLER};
 use super::peers::{PROOF, PeerKey, Surface, TARGET};
+use super::questions::Question;
 use super::renewal;
 use super::seed::Seed;
 use super::sending;
@@ -105,6 +106,23 @@ impl<A: Answer, B: Answer> PeerFront<A, B> {
         Ok(Reply::new(200, TEXT, followed.to_string()))
     }
 
+    /// Whether this partition has something, while it leads.
+    async fn holds(&self, arrival: &Arrival) -> Result<Reply, Problem> {
+        let target =
+            arrival.head.headers.get(&TARGET).and_then(|target| target.to_str().ok()).unwrap_or_default();
+        if arrival.head.method != Method::GET || !self.is_node(arrival, target) {
+            return Err(Problem::unauthorized("only nodes of this cluster are answered here"));
+        }
+        let question = target.strip_prefix(passing::HOLDS_TARGET).and_then(Question::parse);
+        let question = question.ok_or_else(Problem::not_found)?;
+        let holds = self.cluster.shared.holds.get().filter(|_| self.cluster.leads());
+        let holds = holds.ok_or_else(Problem::no_leader)?;
+        let confirming = self.cluster.begin_to_confirm().asked();
+        let said = if holds(&question)? { "yes" } else { "no" };
+        confirming.await.map_err(|_| Problem::no_leader())?;
+        Ok(Reply::new(200, TEXT, said))
+    }
+
     fn must_have_token(&self, arrival: &Arrival) -> Result<(), Problem> {
         let headers = &arrival.head.headers;
         if self.cluster.shared.operators.has_token(headers) {
@@ -134,6 +152,7 @@ impl<A: Answer, B: Answer> Answer for PeerFront<A, B> {
             passing::PASS => self.passed(arrival, body, true).await,
             passing::ASK => self.passed(arrival, body, false).await,
             sending::PATH => self.followed(arrival, body).await,
+            passing::HOLDS => self.holds(arrival).await,
             _ => self.own(arrival).await,
         };
         answered.unwrap_or_else(|problem| Reply::problem(&problem, &arrival.request_id))

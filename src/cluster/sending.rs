@@ -4,6 +4,7 @@
 use super::admission::members;
 use super::passing::Passing;
 use super::peers::{self, PROOF, Passed, PeerKey, Surface};
+use super::questions::Question;
 use super::view::now_ms;
 use super::{Cluster, ClusterError};
 use crate::config::Config;
@@ -13,6 +14,8 @@ use crate::recovery::directory;
 use api::problem::Problem;
 use bytes::Bytes;
 use domain::platform::hash_key;
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
 use hyper::Method;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -32,12 +35,15 @@ pub fn target(message: &[u8]) -> String {
 pub struct Sending {
     cluster: Cluster,
     passing: Passing,
+    own: u8,
+    partitions: u8,
 }
 
 impl Sending {
     pub fn new(config: &Config, cluster: Cluster) -> Result<Sending, ClusterError> {
         let key = PeerKey::derived(&directory::mark_key(&config.storage.path)?);
-        Ok(Sending { cluster, passing: Passing::new(peers::client(config, None)?, key) })
+        let (own, partitions) = (config.partition.unwrap_or(0), config.cluster.number());
+        Ok(Sending { cluster, passing: Passing::new(peers::client(config, None)?, key), own, partitions })
     }
 
     /// The address of a partition's leader for other nodes.
@@ -67,6 +73,26 @@ impl Sending {
             Ok(followed) if status == 200 => Ok(followed),
             _ => Err(format!("{peer} answered {status}: {}", said.chars().take(200).collect::<String>())),
         }
+    }
+
+    /// Whether another partition has it. All of them have to answer, unless one has it.
+    pub async fn others_hold(&self, question: Question) -> Result<bool, Problem> {
+        let question = &question.to_string();
+        let others = (0..self.partitions).filter(|partition| *partition != self.own);
+        let mut asked: FuturesUnordered<_> = others
+            .map(
+                |partition| async move { self.passing.holds(&self.leader(partition).await?, question).await },
+            )
+            .collect();
+        let mut unasked = None;
+        while let Some(held) = asked.next().await {
+            match held {
+                Ok(true) => return Ok(true),
+                Ok(false) => {}
+                Err(why) => unasked = Some(why),
+            }
+        }
+        unasked.map_or(Ok(false), |why| Err(Problem::no_leader().because(why)))
     }
 
     /// Has the first partition answer a call about the account itself: it decides, and keeps the answer under the

@@ -3,6 +3,7 @@
 //!
 //! What a call means does not belong here: it is read and shown in `src/api/`, and decided by the domain.
 
+use crate::cluster::questions::Question;
 use crate::gateway::ask::failure;
 use crate::gateway::exports::{Export, Pages};
 use crate::gateway::idempotency::{self, KeyUse, Owner, Reserved, Sent};
@@ -376,13 +377,24 @@ impl Server for TenantRequest<'_> {
     }
 
     fn free_slug(&mut self, slugs: Vec<String>) -> Later<'_, Option<String>> {
+        let sending = self.services.callers.sending.as_ref();
+        if sending.is_some() {
+            self.slot = None;
+        }
         Box::pin(async move {
             for slug in slugs {
                 let held = self.services.names.reservations.hold_name(PLATFORM, Space::Slug, &slug).await;
-                if history::on_slug(self.services.engine.reader(), &slug)?.is_none() {
-                    self.names.push(held);
-                    return Ok(Some(slug));
+                if history::on_slug(self.services.engine.reader(), &slug)?.is_some() {
+                    continue;
                 }
+                // Asked while it is held here: of two partitions that claim it at once none gets it, or one.
+                if let Some(sending) = sending
+                    && sending.others_hold(Question::Claim(slug.clone())).await?
+                {
+                    continue;
+                }
+                self.names.push(held);
+                return Ok(Some(slug));
             }
             Ok(None)
         })

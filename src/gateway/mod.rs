@@ -21,6 +21,7 @@ pub mod exports;
 pub mod finding;
 pub mod followers;
 pub mod following;
+pub mod holding;
 pub mod idempotency;
 pub mod keys;
 pub mod limits;

@@ -57,6 +57,10 @@ impl Reservations {
         })
     }
 
+    pub fn is_held(&self, tenant: u64, space: Space, name: &str) -> bool {
+        self.held.contains_key(&(tenant, NameOf::Reference(space), name.to_owned()))
+    }
+
     pub async fn wait_for(&self, tenant: u64, space: Space, name: &str) {
         let name = (tenant, NameOf::Reference(space), name.to_owned());
         let taken = || {

@@ -134,6 +134,12 @@ impl Callers {
         is_elsewhere.then_some(tenant.partition)
     }
 
+    pub fn elsewhere_of(&self, tenant_key: u64) -> Option<u8> {
+        self.followers.as_ref()?;
+        let tenant = self.directory.tenant_numbered(u32::try_from(tenant_key / 2).ok()?)?;
+        self.elsewhere(&tenant)
+    }
+
     /// The way to the first partition, from another.
     pub fn first(&self) -> Option<&Sending> {
         self.sending.as_ref().filter(|_| self.partition != 0)

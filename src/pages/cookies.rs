@@ -39,12 +39,18 @@ impl Cookie {
     }
 }
 
-pub fn fresh() -> Result<String, Problem> {
+/// Of several partitions, the session is in one, which its cookie names.
+pub fn fresh(partition: u8) -> Result<String, Problem> {
     let mut random = [0; 32];
     getrandom::fill(&mut random).map_err(|error| {
         Problem::internal_error(format!("the system gave no randomness for a session: {error}"))
     })?;
-    Ok(hex::encode(random))
+    let random = hex::encode(random);
+    Ok(if partition == 0 { random } else { format!("{partition}.{random}") })
+}
+
+pub fn partition_of(cookie: &str) -> usize {
+    cookie.split_once('.').and_then(|(partition, _)| partition.parse().ok()).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -58,6 +64,18 @@ mod tests {
         headers.append(COOKIE, HeaderValue::from_static("session=4; __Host-session=5"));
         let find = |is_secure| Cookie { name: "session", is_secure }.find(&headers);
         assert_eq!((find(false).as_deref(), find(true).as_deref()), (Some("3"), Some("5")));
+    }
+
+    #[test]
+    fn a_cookie_names_its_partition() {
+        for partition in [0, 1, 63] {
+            let cookie = fresh(partition).expect("randomness");
+            assert_eq!(partition_of(&cookie), usize::from(partition));
+            assert_eq!(cookie.contains('.'), partition != 0, "as it was, where there is one partition");
+        }
+        for other in ["", ".", "x.y", "-1.y"] {
+            assert_eq!(partition_of(other), 0, "{other}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! the login in its place; a form without the token of its session is refused before anything else of it is
 //! looked at; a page is never kept by a browser and loads nothing from elsewhere.
 
+use crate::cluster::passing;
 use crate::gateway::dispatch::Request;
 use crate::gateway::limits::Failures;
 use crate::gateway::services::Services;
@@ -211,11 +212,16 @@ impl<W: Send + Sync> Pages<W> {
             return self.login_page(language, arrival, &form, Some(wrong), 401);
         };
         self.attempts.succeeded(client);
+        if let Some(partition) =
+            (self.site.book)(&who).and_then(|book| self.services.callers.elsewhere_of(book))
+        {
+            return Ok(passing::elsewhere(partition, &arrival.request_id));
+        }
         // A session of its own with every login: nobody can know its cookie before.
         if let Some(before) = self.cookie().find(&arrival.head.headers) {
             self.sessions.close(&before);
         }
-        let cookie = cookies::fresh()?;
+        let cookie = cookies::fresh(self.services.callers.partition)?;
         self.sessions.open(&cookie, (self.site.owner)(&who), hash);
         tracing::info!(site = self.site.base, request_id = arrival.request_id.as_str(), peer = %arrival.peer, "somebody logged in");
         let next = form.filled("next").filter(|next| is_own(self.site.base, next));

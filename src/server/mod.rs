@@ -9,8 +9,10 @@ mod dry_run;
 mod mcp;
 mod stream;
 mod table;
+mod whose;
 
 pub use table::prepare;
+pub use whose::whose;
 
 use crate::admin::AdminApi;
 use crate::checkout::Checkout;

@@ -536,8 +536,30 @@ fn exchange_within(
     head: &str,
 ) -> Answer {
     let body = body.map(Value::to_string).unwrap_or_default();
+    let answer = text_within(patience, port, (method, path), ("application/json", &body), head);
+    answer.map(|(status, headers, body)| (status, headers, serde_json::from_str(&body).unwrap_or_default()))
+}
+
+/// The same, of a body of any type, with the answer as it is.
+pub fn page_as(
+    port: u16,
+    method: &str,
+    path: &str,
+    body: (&str, &str),
+    head: &str,
+) -> Option<(u16, HashMap<String, String>, String)> {
+    text_within(ANSWER_MAX, port, (method, path), body, head)
+}
+
+fn text_within(
+    patience: Duration,
+    port: u16,
+    (method, path): (&str, &str),
+    (content_type, body): (&str, &str),
+    head: &str,
+) -> Option<(u16, HashMap<String, String>, String)> {
     let request = format!(
-        "{method} {path} HTTP/1.1\r\n{head}connection: close\r\ncontent-type: application/json\r\n\
+        "{method} {path} HTTP/1.1\r\n{head}connection: close\r\ncontent-type: {content_type}\r\n\
          content-length: {}\r\n\r\n{body}",
         body.len()
     );
@@ -551,7 +573,7 @@ fn exchange_within(
     let headers = lines
         .filter_map(|line| line.split_once(": "))
         .map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned()));
-    Some((status, headers.collect(), serde_json::from_str(body).unwrap_or_default()))
+    Some((status, headers.collect(), body.to_owned()))
 }
 
 fn whole_answer(patience: Duration, port: u16, request: &str) -> std::io::Result<String> {

@@ -2,6 +2,7 @@
 //! and killing. They need etcd, which `.ci/prerequisites tests` installs; without it they say so and
 //! pass.
 
+mod any_node;
 mod bank;
 mod beside;
 mod deploying;

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 const PREVIEW: &str = "partitions = 3\npartitions_preview = true";
 
-fn machines() -> Option<Machines> {
+pub fn machines() -> Option<Machines> {
     let machines = Machines::new()?;
     (0..3).for_each(|node| machines.configure(node, PREVIEW));
     Some(machines)
@@ -30,7 +30,7 @@ fn rows(machines: &Machines, node: usize) -> Vec<Value> {
 }
 
 /// Waits until every node shows a leader of each partition, and three nodes of it.
-fn until_led(machines: &Machines) {
+pub fn until_led(machines: &Machines) {
     let is_led = |row: &Value| row["leader"].is_string() && row["nodes"].as_array().map(Vec::len) == Some(3);
     machines.until(|machines| {
         (0..3).all(|node| {
@@ -40,18 +40,18 @@ fn until_led(machines: &Machines) {
     });
 }
 
-fn leader_of(machines: &Machines, partition: usize) -> usize {
+pub fn leader_of(machines: &Machines, partition: usize) -> usize {
     let rows = rows(machines, 0);
     let name = rows[partition]["leader"].as_str().expect("somebody leads");
     name.trim_start_matches('n').parse().expect("a number")
 }
 
-fn epochs(machines: &Machines) -> Vec<u64> {
+pub fn epochs(machines: &Machines) -> Vec<u64> {
     rows(machines, 0).iter().map(|row| row["epoch"].as_u64().expect("a number")).collect()
 }
 
 /// The process of a partition of a node.
-fn process(machines: &Machines, node: usize, partition: usize) -> Option<u32> {
+pub fn process(machines: &Machines, node: usize, partition: usize) -> Option<u32> {
     let front = machines.pid(node);
     let of_front = |pid: &u32| {
         let read = |name: &str| std::fs::read_to_string(format!("/proc/{pid}/{name}")).unwrap_or_default();
@@ -169,7 +169,7 @@ fn partitions_are_served_whatever_process_dies() {
 }
 
 /// The partition and a test key of a new account.
-fn opened(machines: &Machines, name: &str) -> (u64, String, String) {
+pub fn opened(machines: &Machines, name: &str) -> (u64, String, String) {
     let (status, shown) =
         machines.operator(1, "POST", "/admin/tenants", Some(&json!({ "name": name }))).expect("an answer");
     assert_eq!(status, 201, "{shown}");
@@ -177,7 +177,7 @@ fn opened(machines: &Machines, name: &str) -> (u64, String, String) {
     (shown["partition"].as_u64().expect("a number"), text(&shown["tenantId"]), text(&shown["testKey"]["key"]))
 }
 
-fn call(
+pub fn call(
     machines: &Machines,
     node: usize,
     key: &str,

@@ -74,7 +74,7 @@ pub(super) fn authenticate(server: &Server, head: &Parts) -> Result<Caller, Prob
     Ok(caller)
 }
 
-fn sent_key(headers: &HeaderMap) -> Result<&str, Problem> {
+pub(super) fn sent_key(headers: &HeaderMap) -> Result<&str, Problem> {
     let keys = headers.get_all(API_KEY).iter().map(|value| value.to_str().ok());
     let bearers = headers.get_all(AUTHORIZATION).iter().map(|value| {
         let (scheme, token) = value.to_str().ok()?.split_once(' ')?;

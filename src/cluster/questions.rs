@@ -1,0 +1,107 @@
+//! What fronts, and leaders of partitions, ask the leader of each partition: whether it has something that its own
+//! index alone knows of. Ids and addresses do not say whose they are.
+
+use api::problem::Problem;
+use domain::values::ids::Id;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// For one answer.
+pub(super) const PATIENCE: Duration = Duration::from_secs(1);
+/// Asked for at once: whoever makes up addresses has others wait, and the processes not work for it alone.
+pub(super) const ASKING_MAX: usize = 64;
+/// For so long an answer is not asked for again.
+const GOOD: Duration = Duration::from_secs(10);
+const RECENT_MAX: usize = 10_000;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// Of a checkout.
+    Session(Id),
+    /// The end of a payment link's address.
+    Link(String),
+    /// The same, and whether somebody is about to have it.
+    Claim(String),
+    /// The hash of an account's key.
+    Key([u8; 32]),
+}
+
+/// Whether this partition has it, if it leads.
+pub type Holds = Box<dyn Fn(&Question) -> Result<bool, Problem> + Send + Sync>;
+
+impl fmt::Display for Question {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Question::Session(id) => write!(f, "session {id}"),
+            Question::Link(slug) => write!(f, "link {slug}"),
+            Question::Claim(slug) => write!(f, "claim {slug}"),
+            Question::Key(hash) => write!(f, "key {}", hex::encode(hash)),
+        }
+    }
+}
+
+impl Question {
+    pub(super) fn parse(text: &str) -> Option<Question> {
+        let (what, name) = text.split_once(' ')?;
+        Some(match what {
+            "session" => Question::Session(Id::parse(name)?),
+            "link" => Question::Link(name.to_owned()),
+            "claim" => Question::Claim(name.to_owned()),
+            "key" => Question::Key(hex::decode(name).ok()?.try_into().ok()?),
+            _ => return None,
+        })
+    }
+}
+
+/// The partitions that had what was asked for last.
+#[derive(Default)]
+pub(super) struct Recent(Mutex<HashMap<String, (usize, Instant)>>);
+
+impl Recent {
+    pub(super) fn find(&self, question: &str) -> Option<usize> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(question).filter(|(_, at)| at.elapsed() < GOOD).map(|(partition, _)| *partition)
+    }
+
+    pub(super) fn note(&self, question: String, partition: usize) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= RECENT_MAX {
+            known.retain(|_, (_, at)| at.elapsed() < GOOD);
+        }
+        if known.len() < RECENT_MAX {
+            known.insert(question, (partition, Instant::now()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions_are_read_as_they_were_written() {
+        for question in [
+            Question::Session(Id::derived(1, 2, 3)),
+            Question::Link("camisa-lino".to_owned()),
+            Question::Claim("camisa-lino".to_owned()),
+            Question::Key([7; 32]),
+        ] {
+            assert_eq!(Question::parse(&question.to_string()), Some(question));
+        }
+        for other in ["session", "session x", "key 07", "payment x", ""] {
+            assert_eq!(Question::parse(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_few_answers_are_remembered() {
+        let recent = Recent::default();
+        assert_eq!(recent.find("link a"), None);
+        recent.note("link a".to_owned(), 2);
+        assert_eq!((recent.find("link a"), recent.find("link b")), (Some(2), None));
+        (0..RECENT_MAX + 1).for_each(|n| recent.note(n.to_string(), 1));
+        assert_eq!(recent.0.lock().expect("nobody panicked").len(), RECENT_MAX);
+    }
+}

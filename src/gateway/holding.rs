@@ -1,0 +1,29 @@
+//! What this partition answers fronts and the other partitions: whether something that anybody may ask for by its
+//! address is of one of its own accounts.
+
+use crate::cluster::questions::{Holds, Question};
+use crate::gateway::services::Services;
+use crate::store::history;
+use domain::index::Space;
+use domain::values::ids::PLATFORM;
+use std::sync::Arc;
+
+pub fn holds(services: &Arc<Services>) -> Holds {
+    let services = Arc::clone(services);
+    Box::new(move |question| {
+        let (reader, callers) = (services.engine.reader(), &services.callers);
+        Ok(match question {
+            Question::Session(id) => history::owner(reader, Space::Session, *id)?.is_some(),
+            Question::Link(slug) => history::on_slug(reader, slug)?.is_some(),
+            // In this order: a name is let go of when it is in the index.
+            Question::Claim(slug) => {
+                services.names.reservations.is_held(PLATFORM, Space::Slug, slug)
+                    || history::on_slug(reader, slug)?.is_some()
+            }
+            Question::Key(hash) => {
+                let caller = callers.directory.recognise(hash, services.now());
+                caller.is_some_and(|caller| caller.tenant.partition == callers.partition)
+            }
+        })
+    })
+}
