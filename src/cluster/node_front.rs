@@ -2,6 +2,7 @@
 //! node itself the first partition's process speaks.
 
 use super::front::{self, CLUSTER};
+use super::merged::{Exports, Merged};
 use super::passing::Passing;
 use super::peers::Surface;
 use super::reports::Partition;
@@ -12,14 +13,15 @@ use crate::http::origin_check::OriginCheck;
 use crate::http::respond::Reply;
 use api::problem::Problem;
 use domain::platform::hash_key;
-use hyper::HeaderMap;
 use hyper::header::{HeaderName, HeaderValue};
+use hyper::{HeaderMap, Method};
 use std::sync::Arc;
 
 /// Who leads the partition of a caller's account: a caller may go there directly.
 const LEADER: HeaderName = HeaderName::from_static("pasarela-leader");
+const METRICS: &str = "/metrics";
 /// What operators ask of the node that they reach, not of the leader.
-const OF_NODE: [&str; 4] = [CLUSTER, front::SNAPSHOT, front::BACKUP, "/metrics"];
+const OF_NODE: [&str; 4] = [CLUSTER, front::SNAPSHOT, front::BACKUP, METRICS];
 const TENANTS: &str = "/admin/tenants/";
 /// What is below a tenant and in its books, so in its own partition; the rest of it is the platform's.
 const OF_BOOKS: [&str; 5] = ["adjustments", "statements", "chargebacks", "cop-payouts", "resume"];
@@ -36,11 +38,13 @@ pub struct NodeFront {
     partitions: Arc<[Partition]>,
     place: Place,
     passing: Passing,
+    merged: Merged,
 }
 
 impl NodeFront {
-    pub fn new(partitions: Arc<[Partition]>, place: Place, passing: Passing) -> NodeFront {
-        NodeFront { partitions, place, passing }
+    pub fn new(partitions: Arc<[Partition]>, place: Place, passing: Passing, exports: Exports) -> NodeFront {
+        let merged = Merged::new(Arc::clone(&partitions), passing.clone(), exports);
+        NodeFront { partitions, place, passing, merged }
     }
 
     pub async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
@@ -56,12 +60,18 @@ impl NodeFront {
         match (head.uri.path(), &self.place) {
             ("/healthz", _) => front::read_only(&head.method, front::alive()),
             ("/readyz", _) => front::read_only(&head.method, front::readiness(&first.view(), first.failover)),
+            (METRICS, Place::Admin(_)) if matches!(head.method, Method::GET | Method::HEAD) => {
+                self.merged.metrics(arrival).await
+            }
             (path, Place::Admin(_)) if OF_NODE.contains(&path) => {
                 let reply = self.passing.ask(&first.listens(), arrival, body).await?;
                 // Its answer says that whoever asks may; what it shows is of its own partition alone.
                 Ok(if path == CLUSTER && reply.status == 200 { self.show() } else { reply })
             }
             (path, Place::Admin(_)) => {
+                if let Some(merged) = self.merged.answer(arrival, body).await {
+                    return merged;
+                }
                 let partition = self.of_tenant(path);
                 self.passing.pass(partition.views(), Surface::Admin, arrival, body).await
             }
@@ -132,7 +142,7 @@ mod tests {
         let client =
             super::super::peers::client(&Config::parse("", []).expect("the usual"), None).expect("a client");
         let passing = Passing::of_front(client, PeerKey::derived(&[7; 32]));
-        let front = NodeFront::new(partitions.into(), Place::Api(key), passing);
+        let front = NodeFront::new(partitions.into(), Place::Api(key), passing, |_, _, _| None);
         for (sent, node) in [(None, "0"), (Some("pk_2"), "2"), (Some("pk_0"), "0")] {
             assert_eq!(front.of_key(sent).view().node, node, "{sent:?}");
         }

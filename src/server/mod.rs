@@ -10,7 +10,7 @@ mod mcp;
 mod stream;
 mod table;
 
-pub use table::prepare;
+pub use table::{operators_csv, prepare};
 
 use crate::admin::AdminApi;
 use crate::checkout::Checkout;
