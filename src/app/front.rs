@@ -12,7 +12,7 @@ use crate::cluster::reports::Partition;
 use crate::cluster::spreading::Spreading;
 use crate::config::Config;
 use crate::recovery::directory;
-use crate::server::whose;
+use crate::server::{operators_csv, whose};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ pub async fn run(config: Config) -> Result<Option<u8>, StartupError> {
     let (node, failover) = (&config.cluster.node, config.cluster.failover());
     let partitions: Arc<[Partition]> =
         (0..config.cluster.number()).map(|_| Partition::nothing(node, failover)).collect();
-    let front = |place| NodeFront::new(Arc::clone(&partitions), place, passing.clone());
+    let front = |place| NodeFront::new(Arc::clone(&partitions), place, passing.clone(), operators_csv);
     listeners.api_gate.pass_on(front(Place::Api(whose)));
     listeners.admin_gate.pass_on(front(Place::Admin(guard(&config))));
     listeners.serve_operators();

@@ -2,6 +2,7 @@
 //! node itself the first partition's process speaks.
 
 use super::front::{self, CLUSTER};
+use super::merged::{Exports, Merged};
 use super::passing::{self, HAND_OVER, Passing};
 use super::peers::Surface;
 use super::questions::{self, Question, Recent};
@@ -16,6 +17,7 @@ use bytes::Bytes;
 use domain::platform::hash_key;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
+use hyper::Method;
 use hyper::header::{HeaderName, HeaderValue};
 use hyper::http::request::Parts;
 use serde::Deserialize;
@@ -24,8 +26,9 @@ use tokio::sync::Semaphore;
 
 /// Who leads the partition of a caller's account: a caller may go there directly.
 const LEADER: HeaderName = HeaderName::from_static("pasarela-leader");
+const METRICS: &str = "/metrics";
 /// What operators ask of the node that they reach, not of the leader.
-const OF_NODE: [&str; 4] = [CLUSTER, front::SNAPSHOT, front::BACKUP, "/metrics"];
+const OF_NODE: [&str; 4] = [CLUSTER, front::SNAPSHOT, front::BACKUP, METRICS];
 const TENANTS: &str = "/admin/tenants/";
 /// What is below a tenant and in its books, so in its own partition; the rest of it is the platform's.
 const OF_BOOKS: [&str; 5] = ["adjustments", "statements", "chargebacks", "cop-payouts", "resume"];
@@ -50,14 +53,16 @@ pub struct NodeFront {
     partitions: Arc<[Partition]>,
     place: Place,
     passing: Passing,
+    merged: Merged,
     recent: Recent,
     asking: Semaphore,
 }
 
 impl NodeFront {
-    pub fn new(partitions: Arc<[Partition]>, place: Place, passing: Passing) -> NodeFront {
+    pub fn new(partitions: Arc<[Partition]>, place: Place, passing: Passing, exports: Exports) -> NodeFront {
+        let merged = Merged::new(Arc::clone(&partitions), passing.clone(), exports);
         let (recent, asking) = (Recent::default(), Semaphore::new(questions::ASKING_MAX));
-        NodeFront { partitions, place, passing, recent, asking }
+        NodeFront { partitions, place, passing, merged, recent, asking }
     }
 
     pub async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
@@ -73,12 +78,18 @@ impl NodeFront {
         match (head.uri.path(), &self.place) {
             ("/healthz", _) => front::read_only(&head.method, front::alive()),
             ("/readyz", _) => front::read_only(&head.method, front::readiness(&first.view(), first.failover)),
+            (METRICS, Place::Admin(_)) if matches!(head.method, Method::GET | Method::HEAD) => {
+                self.merged.metrics(arrival).await
+            }
             (path, Place::Admin(_)) if OF_NODE.contains(&path) => {
                 let reply = self.passing.ask(&first.listens(), arrival, body).await?;
                 // Its answer says that whoever asks may; what it shows is of its own partition alone.
                 Ok(if path == CLUSTER && reply.status == 200 { self.show() } else { reply })
             }
             (path, Place::Admin(_)) => {
+                if let Some(merged) = self.merged.answer(arrival, body).await {
+                    return merged;
+                }
                 let to = match path {
                     HAND_OVER => self.named_in(body).await?,
                     _ => self.of_tenant(path),
@@ -234,7 +245,8 @@ mod tests {
         let client =
             super::super::peers::client(&Config::parse("", []).expect("the usual"), None).expect("a client");
         let passing = Passing::of_front(client, PeerKey::derived(&[7; 32]));
-        let front = NodeFront::new(partitions.into(), Place::Api(|_| Whose::Anybody), passing);
+        let front =
+            NodeFront::new(partitions.into(), Place::Api(|_| Whose::Anybody), passing, |_, _, _| None);
         for (sent, node) in [("pk_2", Some(2)), ("pk_0", None)] {
             assert_eq!(front.of_key(sent), node, "{sent:?}");
         }

@@ -129,6 +129,11 @@ impl Passing {
         }
     }
 
+    /// For what a front itself gives to callers and takes back.
+    pub(super) fn mark(&self, parts: &[&[u8]]) -> [u8; 16] {
+        self.key.mark(parts)
+    }
+
     /// What operators ask of a node itself, of the process that answers for it.
     pub async fn ask(&self, peer: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
         let body = body.bytes().await?;

@@ -90,6 +90,13 @@ impl PeerKey {
         (is_good && (now_ms - at_ms).abs() <= GOOD_MS).then_some((surface, peer))
     }
 
+    /// A keyed hash that nobody else can make. The first part is a word that says what it is of: that of a proof is a
+    /// number.
+    pub fn mark(&self, parts: &[&[u8]]) -> [u8; 16] {
+        let mac = keyed(&self.0, parts);
+        std::array::from_fn(|at| mac[at])
+    }
+
     fn mac(&self, passed: &Passed<'_>, at_ms: i64) -> [u8; 32] {
         let Passed { method, target, surface, peer } = passed;
         let (at_ms, peer) = (at_ms.to_string(), peer.to_string());

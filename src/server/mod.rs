@@ -11,7 +11,7 @@ mod stream;
 mod table;
 mod whose;
 
-pub use table::prepare;
+pub use table::{operators_csv, prepare};
 pub use whose::whose;
 
 use crate::admin::AdminApi;

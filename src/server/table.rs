@@ -3,7 +3,9 @@
 use super::mcp;
 use crate::admin::{Route as OperatorRoute, routes as operators};
 use crate::checkout::{self, BuyerRow};
+use crate::cluster::Csv;
 use crate::console;
+use crate::gateway::exports::Export;
 use crate::gateway::rail_calls::RailCall;
 use crate::http::router::Router;
 use crate::operators::Operator;
@@ -16,7 +18,7 @@ use api::public::routes::{PublicRoute, routes as public_routes};
 use api::routes::{Route, page_routes, routes};
 use api::streams;
 use api::testing;
-use hyper::Method;
+use hyper::{HeaderMap, Method};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
@@ -122,6 +124,14 @@ impl Described {
 pub fn prepare() {
     LazyLock::force(&TENANTS);
     LazyLock::force(&OPERATORS);
+}
+
+/// A list of operators as CSV, if its query is sound, where a node has only the pages of others.
+pub fn operators_csv(path: &str, headers: &HeaderMap, query: Option<&str>) -> Option<Csv> {
+    let route = operator_rows().find(|route| route.method == Method::GET && route.path == path)?;
+    let (export, bad) = Export::wanted(route.table.as_ref(), route.takes_query, headers, route.path, query)?;
+    let first = bad.is_empty().then(|| export.query(None))?;
+    Some(Csv { first, written: Box::new(|page, pages, id| export.reply(page, pages, id)) })
 }
 
 fn tenant_rows() -> impl Iterator<Item = Route> {

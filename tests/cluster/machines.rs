@@ -321,6 +321,16 @@ impl Machines {
         answer
     }
 
+    /// What an operator reads at a node in this form, with its head.
+    pub fn text(&self, node: usize, path: &str, form: &str) -> String {
+        let token = Machines::TOKEN;
+        let request = format!(
+            "GET {path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\naccept: {form}\r\n\
+             connection: close\r\n\r\n"
+        );
+        whole_answer(ANSWER_MAX, self.ports[node][1], &request).expect("an answer")
+    }
+
     /// The port of a node's operators.
     pub fn admin_port(&self, node: usize) -> u16 {
         self.ports[node][1]

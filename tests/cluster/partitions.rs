@@ -7,6 +7,7 @@ use crate::machines::Machines;
 use crate::rounds::{CALLERS, judge, prepare};
 use crate::upgrading::Words;
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use std::process::Output;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -471,5 +472,204 @@ fn partitions_are_founded_after_a_death_at_any_step() {
     assert!(!verified_seller(&machines, 2).is_empty());
     let forgotten = machines.command(0, &["cluster", "forget", "nobody"]);
     assert_eq!(forgotten.status.code(), Some(1), "{}", said(&forgotten));
+    machines.stop_all();
+}
+
+/// What an operator reads at a node.
+fn read(machines: &Machines, node: usize, path: &str) -> (u16, HashMap<String, String>, Value) {
+    let head = format!("host: localhost\r\nauthorization: Bearer {}\r\n", Machines::TOKEN);
+    let port = machines.admin_port(node);
+    crate::machines::exchange_as(port, "GET", path, None, &head).expect("an answer")
+}
+
+const MISSING: &str = "pasarela-partitions-missing";
+
+fn ids(page: &Value, id: &str) -> Vec<String> {
+    let items = page["items"].as_array().expect("a list");
+    items.iter().map(|item| item[id].as_str().expect("an id").to_owned()).collect()
+}
+
+/// A list by pages of two, each at another node, from a cursor on.
+fn walked(machines: &Machines, list: &str, id: &str, mut cursor: Option<String>) -> Vec<String> {
+    let (mut seen, mut node) = (Vec::new(), 0);
+    loop {
+        let from = cursor.map(|cursor| format!("&cursor={cursor}")).unwrap_or_default();
+        let (status, headers, page) = read(machines, node % 3, &format!("{list}limit=2{from}"));
+        assert_eq!((status, headers.get(MISSING)), (200, None), "{list}: {page}");
+        let shown = ids(&page, id);
+        cursor = page["nextCursor"].as_str().map(str::to_owned);
+        assert!(shown.len() == 2 || cursor.is_none(), "{list}: {page}");
+        seen.extend(shown);
+        node += 1;
+        if cursor.is_none() {
+            return seen;
+        }
+    }
+}
+
+/// The day on which the newest payment was made, in Caracas.
+fn made_on(machines: &Machines) -> String {
+    let page = read(machines, 0, "/admin/payments?limit=1").2;
+    let made = page["items"][0]["createdAt"].as_str().expect("an instant");
+    let made = chrono::DateTime::parse_from_rfc3339(made).expect("an instant");
+    (made - chrono::TimeDelta::hours(4)).format("%Y-%m-%d").to_string()
+}
+
+#[test]
+fn operators_lists_are_of_all_partitions_and_name_those_that_are_missing() {
+    let Some(mut machines) = machines() else { return };
+    machines.found();
+    until_led(&machines);
+    let rate = json!({ "pair": "USD/VES", "source": "bcv", "side": "OFFICIAL", "price": "200.00" });
+    let rated = machines.operator(1, "POST", "/admin/rates", Some(&rate));
+    assert_eq!(rated.map(|(status, _)| status), Some(201));
+    let accounts = ["one", "two", "three"].map(|name| opened(&machines, name));
+    assert_eq!(accounts.each_ref().map(|(partition, ..)| *partition), [1, 2, 0]);
+    let mut made = Vec::new();
+    for nth in 0..4 {
+        for (partition, _, key) in &accounts {
+            let charge = json!({ "usdAmount": 10, "debtorId": "V12345678", "debtorCellPhone": "04141234567",
+                "debtorBankCode": 134, "externalRef": format!("order-{nth}") });
+            let mut shown = Value::Null;
+            // A front hears of a new key in a moment.
+            machines.until(|machines| {
+                let path = "/v1/payments/c2p/request";
+                let (status, answer) = call(machines, nth % 3, key, "POST", path, Some(&charge));
+                shown = answer;
+                status < 300
+            });
+            let mut paid = charge.clone();
+            (paid["intentId"], paid["token"]) = (shown["intentId"].clone(), json!("12345678"));
+            let (status, paid) = call(&machines, 0, key, "POST", "/v1/payments/c2p", Some(&paid));
+            assert!(status < 300, "{paid}");
+            made.push((*partition, shown["intentId"].as_str().expect("an id").to_owned()));
+        }
+    }
+    let newest_first = |meant: &dyn Fn(u64) -> bool| {
+        let meant = made.iter().filter(|(partition, _)| meant(*partition));
+        let mut ids: Vec<String> = meant.map(|(_, id)| id.clone()).collect();
+        ids.sort_unstable_by(|one, other| other.cmp(one));
+        ids
+    };
+    let all = newest_first(&|_| true);
+    assert_eq!(walked(&machines, "/admin/payments?", "id", None), all);
+    let (partition, tenant, _) = &accounts[1];
+    let of_one = format!("/admin/payments?tenantId={tenant}&");
+    assert_eq!(walked(&machines, &of_one, "id", None), newest_first(&|of| of == *partition));
+
+    // A correction is in the log of the account's partition, its settings are in the first's.
+    let correction = json!({ "mode": "test", "currency": "VES", "amount": "5.00", "description": "x", "externalRef": "a" });
+    let corrected =
+        machines.operator(0, "POST", &format!("/admin/tenants/{tenant}/adjustments"), Some(&correction));
+    let (status, shown) = corrected.expect("an answer");
+    assert!(status < 300, "{shown}");
+    let settings = json!({ "reserveVes": "40.00" });
+    let set = machines.operator(1, "PATCH", &format!("/admin/tenants/{tenant}/settings"), Some(&settings));
+    assert_eq!(set.map(|(status, _)| status), Some(200));
+    let audit = read(&machines, 2, &format!("/admin/audit?tenantId={tenant}")).2;
+    let actions: Vec<_> = audit["items"].as_array().expect("a list").iter().map(|of| &of["action"]).collect();
+    assert_eq!(actions, ["tenant.settings", "adjustment.create", "tenant.create"], "{audit}");
+    let whole = read(&machines, 0, "/admin/audit").2;
+    assert_eq!(walked(&machines, "/admin/audit?", "id", None), ids(&whole, "id"));
+
+    let found = read(&machines, 1, "/admin/search?q=order-1").2;
+    let hits: Vec<_> = all.iter().filter(|id| made[3..6].iter().any(|(_, of)| of == *id)).cloned().collect();
+    assert_eq!(ids(&found, "id"), hits, "{found}");
+    let named = read(&machines, 1, "/admin/search?q=one").2;
+    assert_eq!(ids(&named, "id"), [accounts[0].1.clone()], "once, of two that know it: {named}");
+    let rows = |answer: &str| {
+        let begins = |id: &String| answer.find(&format!("{id},"));
+        all.iter().map(begins).collect::<Vec<_>>()
+    };
+    let csv = machines.text(2, "/admin/payments", "text/csv");
+    let places = rows(&csv);
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{csv}");
+    assert!(csv.matches("externalRef").count() == 1 && !csv.contains(MISSING), "{csv}");
+    // What the platform earned is what its accounts paid.
+    let days = "currency=VES&from=2020-01-01&to=2021-01-01&mode=test";
+    assert_eq!(read(&machines, 0, &format!("/admin/statements?{days}")).0, 200);
+    let today = made_on(&machines);
+    let days = format!("currency=VES&from={today}&to={today}&mode=test");
+    let fees = |path: &str| -> f64 {
+        let (status, _, statement) = read(&machines, 2, &format!("{path}?{days}"));
+        assert_eq!(status, 200, "{statement}");
+        statement["days"][0]["fees"].as_str().expect("an amount").parse().expect("a number")
+    };
+    let paid = accounts.iter().map(|(_, id, _)| fees(&format!("/admin/tenants/{id}/statements")));
+    let (paid, earned) = (paid.collect::<Vec<_>>(), fees("/admin/statements"));
+    assert!(paid.iter().all(|paid| *paid < 0.0), "{paid:?}");
+    assert!((paid.iter().sum::<f64>() + earned).abs() < 0.001, "{paid:?} {earned}");
+    let metrics = machines.text(1, "/metrics", "*/*");
+    for partition in 0..3 {
+        let sample = format!("pasarela_cluster_epoch{{partition=\"{partition}\"}} ");
+        assert_eq!(metrics.matches(&sample).count(), 1, "{metrics}");
+    }
+    assert_eq!(metrics.matches("# TYPE pasarela_cluster_epoch ").count(), 1);
+
+    // Refusals, and cursors of other lists.
+    let (_, _, page) = read(&machines, 0, "/admin/payments?limit=2");
+    let cursor = page["nextCursor"].as_str().expect("a cursor").to_owned();
+    let (_, _, page) = read(&machines, 0, &format!("{of_one}limit=2"));
+    let of_partition = page["nextCursor"].as_str().expect("a cursor");
+    for bad in [
+        format!("/admin/payouts?cursor={cursor}"),
+        format!("/admin/payments?status=PENDING&cursor={cursor}"),
+        format!("/admin/payments?cursor={of_partition}"),
+        format!("{of_one}cursor={cursor}"),
+        "/admin/payments?limit=0".to_owned(),
+        "/admin/payments?colour=blue".to_owned(),
+    ] {
+        let (status, _, problem) = read(&machines, 1, &bad);
+        assert_eq!((status, &problem["error"]), (400, &json!("invalid_data")), "{bad}: {problem}");
+    }
+    let nobody = crate::machines::exchange_as(
+        machines.admin_port(1),
+        "GET",
+        "/admin/payments",
+        None,
+        "host: localhost\r\n",
+    );
+    assert_eq!(nobody.map(|(status, ..)| status), Some(401));
+
+    // Without a partition, and with it again: its cursor goes on where it was.
+    let gone: Vec<String> =
+        (0..3).map(|node| process(&machines, node, 2).expect("it runs").to_string()).collect();
+    let signal = |name: &str| {
+        assert!(
+            std::process::Command::new("kill").arg(name).args(&gone).status().expect("it runs").success()
+        );
+    };
+    signal("-STOP");
+    let mut shown = all[..2].to_vec();
+    let mut cursor = cursor;
+    for node in 0..3 {
+        let (status, headers, page) =
+            read(&machines, node, &format!("/admin/payments?limit=2&cursor={cursor}"));
+        assert_eq!((status, headers.get(MISSING).map(String::as_str)), (200, Some("2")), "{page}");
+        let items = ids(&page, "id");
+        assert!(items.iter().all(|id| !newest_first(&|of| of == 2).contains(id)), "{page}");
+        shown.extend(items);
+        cursor = page["nextCursor"].as_str().expect("a cursor").to_owned();
+        for refused in [&of_one, &format!("/admin/statements?{days}")] {
+            let (status, _, problem) = read(&machines, node, refused);
+            assert_eq!((status, &problem["error"]), (503, &json!("no_leader")), "{refused}: {problem}");
+        }
+    }
+    let csv = machines.text(0, "/admin/payments", "text/csv");
+    assert!(csv.to_lowercase().contains(&format!("{MISSING}: 2\r\n")), "{csv}");
+    for (partition, id) in &made {
+        assert_eq!(csv.contains(id), *partition != 2, "{csv}");
+    }
+    let metrics = machines.text(2, "/metrics", "*/*");
+    assert!(metrics.to_lowercase().contains(&format!("{MISSING}: 2\r\n")), "{metrics}");
+    assert!(!metrics.contains("partition=\"2\""), "{metrics}");
+    signal("-CONT");
+    until_led(&machines);
+    machines.until(|machines| {
+        (0..3).all(|node| read(machines, node, "/admin/payments").1.get(MISSING).is_none())
+    });
+    shown.extend(walked(&machines, "/admin/payments?", "id", Some(cursor)));
+    shown.sort_unstable_by(|one, other| other.cmp(one));
+    assert_eq!(shown, all, "each once");
     machines.stop_all();
 }

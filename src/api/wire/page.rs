@@ -21,8 +21,8 @@ pub const BAD_CURSOR: &str = "must be a nextCursor of this list with the same fi
 /// The version of the cursor's layout; version 1 had a checksum that anybody could compute.
 const VERSION: u8 = 2;
 const TAG_LEN: usize = 16;
-/// The most characters of a cursor of ours.
-const TEXT_LEN_MAX: usize = 512;
+/// The most characters of a cursor of ours: one over 64 partitions has one of each.
+const TEXT_LEN_MAX: usize = 8 << 10;
 
 pub type Mark<'a> = &'a dyn Fn(&[&[u8]]) -> [u8; 16];
 
@@ -210,7 +210,7 @@ mod tests {
             &text[1..],
             &text[..text.len() - 1],
             &format!("{text}="),
-            &"A".repeat(600),
+            &"A".repeat(9_000),
         ] {
             assert_eq!(list.open(bad), None, "{bad}");
         }
