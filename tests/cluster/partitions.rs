@@ -194,6 +194,17 @@ pub fn call(
     (status, shown)
 }
 
+/// At once where nothing else is done: partition 0 answers after `failover_ms` too, which a crowded machine may need.
+pub fn until_revoked(machines: &Machines, node: usize, key: &str) {
+    let began = Instant::now();
+    while call(machines, node, key, "GET", "/v1/balance", None).0 != 401 {
+        assert!(
+            !gaps::is_strict() && began.elapsed() < Duration::from_secs(10),
+            "a revoked key opens n{node}"
+        );
+    }
+}
+
 #[test]
 fn accounts_are_spread_and_each_is_served_by_its_own_partition() {
     let Some(mut machines) = machines() else { return };
@@ -228,7 +239,7 @@ fn accounts_are_spread_and_each_is_served_by_its_own_partition() {
         let revoked = format!("/admin/keys/{}", made["keyId"].as_str().expect("an id"));
         let (status, revoked) = machines.operator(2, "DELETE", &revoked, None).expect("an answer");
         assert!(status < 300, "{revoked}");
-        assert_eq!(balance(&machines, 1, more).0, 401, "{partition}");
+        until_revoked(&machines, 1, more);
         let live = json!({ "status": "active", "reason": "x" });
         let live =
             machines.operator(0, "POST", &format!("{path}/live-status"), Some(&live)).expect("an answer");
