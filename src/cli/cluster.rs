@@ -7,9 +7,7 @@ use crate::cluster::peers::PeerKey;
 use crate::cluster::{self, founding, joining, peers};
 use crate::config::{Config, Secret};
 use crate::http::respond::JSON;
-use crate::recovery::Failed;
 use crate::recovery::directory::{self, LOG_DIRECTORY};
-use ::wal::Reader;
 use clap::Subcommand;
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -66,6 +64,9 @@ pub enum Cluster {
     Reseed {
         #[command(flatten)]
         settings: Settings,
+        /// Of this partition alone, whose own etcd (cluster.etcd_of) lost its data
+        #[arg(long, value_name = "P", value_parser = clap::value_parser!(u8).range(1..=63))]
+        partition: Option<u8>,
     },
     /// Remove a node that is gone for good
     #[command(after_help = "Example:\n  pasarela cluster forget node-3")]
@@ -102,18 +103,23 @@ impl Cluster {
                 founding::grow(&settings.load()?, partitions)?;
                 format!("the number of partitions is {partitions} already: nothing was done\n")
             }
-            Cluster::Reseed { settings } => {
-                must_be_ours(&settings.load()?.storage.path)?;
-                let (config, reader) = wal::open(&settings)?;
-                wal::proved(&reader, None)?;
-                drop(reader);
-                for partition in 1..config.cluster.number() {
-                    let data = config.of_partition(partition).storage.path;
-                    let reader = Reader::open_read_only(data.join(LOG_DIRECTORY)).map_err(Failed::from)?;
-                    wal::proved(&reader, None)?;
+            Cluster::Reseed { settings, partition } => {
+                let config = settings.load()?;
+                must_be_ours(&config.storage.path)?;
+                let partitions = partition.map_or(0..config.cluster.number(), |one| one..one + 1);
+                for partition in partitions {
+                    wal::proved(&wal::open_in(&config.of_partition(partition).storage.path)?, None)?;
                 }
-                let done = founding::reseed(&config)?;
-                format!("cluster {} goes on after record {}\n", done.cluster, done.tip.seq)
+                match partition {
+                    None => {
+                        let done = founding::reseed(&config)?;
+                        format!("cluster {} goes on after record {}\n", done.cluster, done.tip.seq)
+                    }
+                    Some(partition) => {
+                        let done = founding::reseed_partition(&config, partition)?;
+                        format!("partition {partition} goes on after record {}\n", done.tip.seq)
+                    }
+                }
             }
             Cluster::Forget { settings, node } => {
                 founding::forget(&settings.load()?, &node)?;

@@ -191,12 +191,17 @@ fn look(ask: impl FnOnce() -> Result<Option<String>, Failure>) -> Looked {
 
 pub fn open(settings: &Settings) -> Result<(Config, Reader), Failure> {
     let config = settings.load()?;
-    let reader = Reader::open_read_only(config.storage.path.join(LOG_DIRECTORY)).map_err(Failed::from)?;
+    let reader = open_in(&config.storage.path)?;
+    Ok((config, reader))
+}
+
+pub fn open_in(data: &Path) -> Result<Reader, Failure> {
+    let reader = Reader::open_read_only(data.join(LOG_DIRECTORY)).map_err(Failed::from)?;
     // A newer release wrote it last: that is no damage. Where the newest record cannot be read, who meets it says so.
     if let Ok(Some(newest)) = reader.record(reader.last_seq()) {
         codec::versioned(&newest.payload).map_err(Failed::from)?;
     }
-    Ok((config, reader))
+    Ok(reader)
 }
 
 /// False when whoever reads, such as `head`, has seen enough.

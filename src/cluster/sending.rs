@@ -3,6 +3,7 @@
 
 use super::admission::members;
 use super::peers::{self, PROOF, Passed, PeerKey, Surface};
+use super::etcd::Etcd;
 use super::view::now_ms;
 use super::{Cluster, ClusterError};
 use crate::config::Config;
@@ -10,10 +11,11 @@ use crate::recovery::directory;
 use domain::platform::hash_key;
 use hyper::Method;
 use reqwest::Client;
+use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
-use wal::cluster::{Following, Keys, partition_name};
+use wal::cluster::{Following, Keys, Quorum, partition_name};
 
 pub const PATH: &str = "/peer/platform";
 /// Of one message: it is written in another partition's log, which etcd agrees on.
@@ -29,20 +31,27 @@ pub struct Sending {
     cluster: Cluster,
     client: Client,
     key: PeerKey,
+    /// Of the partitions that have one of their own.
+    etcd_of: HashMap<u8, Arc<dyn Quorum>>,
 }
 
 impl Sending {
     pub fn new(config: &Config, cluster: Cluster) -> Result<Sending, ClusterError> {
         let key = PeerKey::derived(&directory::mark_key(&config.storage.path)?);
-        Ok(Sending { cluster, client: peers::client(config, None)?, key })
+        let mut etcd_of = HashMap::new();
+        for partition in config.cluster.etcd_of.keys() {
+            let etcd: Arc<dyn Quorum> = Arc::new(Etcd::new(&config.of_partition(*partition).cluster)?);
+            etcd_of.insert(*partition, etcd);
+        }
+        Ok(Sending { cluster, client: peers::client(config, None)?, key, etcd_of })
     }
 
     /// To the leader of a partition; what it answers.
     pub async fn send(&self, partition: u8, message: Vec<u8>) -> Result<u64, String> {
         let shared = Arc::clone(&self.cluster.shared);
+        let quorum = Arc::clone(self.etcd_of.get(&partition).unwrap_or(&shared.following.quorum));
         let look = move || {
             let name = partition_name(&shared.views.borrow().partition, partition);
-            let quorum = Arc::clone(&shared.following.quorum);
             let seen = Following::new(quorum, Keys::new(&name), &shared.settings.me.node).glance();
             let seen = seen.map_err(|error| error.to_string())?;
             let leader = members(&seen).into_iter().find(|member| member.node == seen.epoch.node);

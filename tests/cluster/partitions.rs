@@ -355,3 +355,80 @@ fn partitions_are_founded_after_a_death_at_any_step() {
     assert_eq!(forgotten.status.code(), Some(1), "{}", said(&forgotten));
     machines.stop_all();
 }
+
+#[test]
+fn a_partition_has_an_etcd_of_its_own_whose_loss_is_its_own() {
+    let Some(mut machines) = machines() else { return };
+    let of = |partition: u8| {
+        format!("{PREVIEW}\n[cluster.etcd_of]\n{partition} = [\"{}\"]", machines.own_etcd_endpoint())
+    };
+    for (partition, word) in [(0, "etcd_of.0"), (3, "etcd_of")] {
+        machines.configure(0, &of(partition));
+        let refused = machines.command(0, &["cluster", "init"]);
+        assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
+        assert!(said(&refused).contains(word) && said(&refused).lines().count() == 1, "{}", said(&refused));
+    }
+    let own = of(1);
+    (0..3).for_each(|node| machines.configure(node, &own));
+    machines.start_own_etcd();
+    machines.found();
+    until_led(&machines);
+    let accounts = ["one", "two", "three"].map(|name| opened(&machines, name));
+    assert_eq!(accounts.each_ref().map(|(partition, ..)| *partition), [1, 2, 0]);
+    let fund = json!({ "currency": "VES", "amount": "100.00" });
+    let funded =
+        |machines: &Machines, node, key: &str| call(machines, node, key, "POST", "/v1/test/fund", Some(&fund));
+    for (partition, _, key) in &accounts {
+        machines.until(|machines| funded(machines, 1, key).0 == 201);
+        assert_eq!(call(&machines, 2, key, "GET", "/v1/balance", None).0, 200, "{partition}");
+    }
+    let mut acknowledged = 1;
+
+    machines.kill_own_etcd();
+    machines.until(|machines| funded(machines, 0, &accounts[0].2).0 == 503);
+    for node in 0..3 {
+        for (_, _, key) in &accounts[1..] {
+            assert_eq!(funded(&machines, node, key).0, 201);
+        }
+        assert!(machines.is_ready(node));
+        assert_ne!(funded(&machines, node, &accounts[0].2).0, 201);
+    }
+    // A node that starts meanwhile serves the others.
+    machines.kill(2);
+    machines.start(2);
+    machines.until(|machines| machines.is_ready(2) && funded(machines, 2, &accounts[1].2).0 == 201);
+    machines.start_own_etcd();
+    machines.until(|machines| {
+        let is_done = funded(machines, 2, &accounts[0].2).0 == 201;
+        acknowledged += u32::from(is_done);
+        is_done
+    });
+    until_led(&machines);
+    // What was unknown may have been done; what was acknowledged was.
+    let balance = call(&machines, 1, &accounts[0].2, "GET", "/v1/balance", None).1;
+    let has: f64 = balance["availableVes"].as_str().expect("text").parse().expect("a number");
+    assert!(has >= f64::from(acknowledged) * 100.0, "{balance}");
+
+    // It lost all of its data: only that partition is founded again, from the log of a stopped node.
+    machines.stop_all();
+    machines.kill_own_etcd();
+    std::fs::remove_dir_all(machines.path("etcd-own")).expect("it is there");
+    machines.start_own_etcd();
+    let reseed = |more: &[&str]| machines.command(0, &[&["cluster", "reseed"], more].concat());
+    assert!(said(&reseed(&[])).contains("already"), "{}", said(&reseed(&[])));
+    let done = reseed(&["--partition", "1"]);
+    assert!(done.status.success(), "{}", said(&done));
+    let again = reseed(&["--partition", "1"]);
+    assert!(again.status.code() == Some(1) && said(&again).contains("already"), "{}", said(&again));
+    (0..3).for_each(|node| machines.start(node));
+    machines.until_ready();
+    until_led(&machines);
+    assert_eq!(call(&machines, 1, &accounts[0].2, "GET", "/v1/balance", None), (200, balance));
+
+    // In the etcd of the others it would have a second leader.
+    machines.stop_all();
+    machines.configure(0, PREVIEW);
+    Words::of(&machines).remove("/pasarela/main/founded");
+    let elsewhere = said(&machines.command(0, &["cluster", "reseed"]));
+    assert!(elsewhere.contains("partition 1 is in another etcd"), "{elsewhere}");
+}

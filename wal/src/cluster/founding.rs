@@ -58,6 +58,42 @@ pub fn partitions(quorum: &dyn Quorum, keys: &Keys) -> Result<u8, LookError> {
     }
 }
 
+/// Before a further partition is founded: `first` has the keys of the first one, `own` those of this one, maybe in an
+/// etcd of its own, which gets a name (`random`) that is written down. Founded in two, it would have two leaders. What
+/// is lost (`is_lost`) is no longer another one.
+pub fn place(
+    first: (&dyn Quorum, &Keys),
+    own: (&dyn Quorum, &Keys),
+    partition: u8,
+    random: &str,
+    is_lost: bool,
+) -> Result<(), LookError> {
+    let name = kept(own.0, own.1.etcd(), random.as_bytes().to_vec())?;
+    let key = first.1.etcd_of(partition);
+    if is_lost {
+        let put = Transaction { then: vec![Change::Put(key, name)], ..Transaction::default() };
+        first.0.transact(&put)?;
+        return Ok(());
+    }
+    if kept(first.0, key, name.clone())? == name { Ok(()) } else { Err(LookError::Elsewhere { partition }) }
+}
+
+/// The value of a key, which is this one if there was none.
+fn kept(quorum: &dyn Quorum, key: Vec<u8>, value: Vec<u8>) -> Result<Vec<u8>, LookError> {
+    let transaction = Transaction {
+        compare: vec![Compare::Absent(key.clone())],
+        then: vec![Change::Put(key.clone(), value.clone())],
+        otherwise: vec![Read::Key(key)],
+    };
+    match quorum.transact(&transaction)? {
+        TransactionOutcome::Done => Ok(value),
+        TransactionOutcome::Refused(read) => {
+            let there = read.into_iter().next().and_then(|pairs| pairs.into_iter().next());
+            Ok(there.map_or(value, |(_, there)| there))
+        }
+    }
+}
+
 /// Writes the agreed log's end `tip`, and a first epoch held by nobody who appends.
 pub fn found(
     quorum: &dyn Quorum,
