@@ -77,6 +77,8 @@ pub struct Config {
     pub file_with_token: Option<PathBuf>,
     /// The partition that a process behind a front serves.
     pub partition: Option<u8>,
+    /// That this process goes by: those of the configuration, until the cluster's are known.
+    pub partitions: u8,
 }
 
 impl Config {
@@ -205,9 +207,10 @@ impl Config {
             telemetry: Telemetry::read(keys.section("telemetry")),
             file_with_token: None,
             partition: None,
+            partitions: 1,
         };
         keys.done();
-        config
+        Config { partitions: config.cluster.partitions.unwrap_or(1), ..config }
     }
 }
 

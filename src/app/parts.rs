@@ -189,7 +189,7 @@ pub(super) async fn open(
             tenant_defaults: config.tenant_defaults.clone(),
             partition: config.partition.unwrap_or(0),
             followers: (config.partition == Some(0))
-                .then(|| Arc::new(Followers::of(config.cluster.number(), config.cluster.failover()))),
+                .then(|| Arc::new(Followers::of(config.partitions, config.cluster.failover()))),
         },
         prices,
         banks: Banks::new(bank_feed.map_err(StartupError::of("banks.feed_url"))?),

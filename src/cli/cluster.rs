@@ -4,7 +4,7 @@ use super::admin::{tables, terminal_width};
 use super::client::{Operators, answer, refused};
 use super::{Failure, Settings, must_be_ours, other, print, runtime, wal};
 use crate::cluster::peers::PeerKey;
-use crate::cluster::{self, founding, joining, peers};
+use crate::cluster::{self, founding, growing, joining, peers};
 use crate::config::{Config, Secret};
 use crate::http::respond::JSON;
 use crate::recovery::directory::{self, LOG_DIRECTORY};
@@ -50,8 +50,8 @@ pub enum Cluster {
         #[arg(long, value_name = "URL")]
         from: String,
     },
-    /// Raise the number of partitions; this version serves one
-    #[command(after_help = "Example:\n  pasarela cluster grow --partitions 1")]
+    /// Raise the number of partitions while the nodes run, which start anew one after the other (a preview)
+    #[command(after_help = "Example:\n  pasarela cluster grow --partitions 3")]
     Grow {
         #[command(flatten)]
         settings: Settings,
@@ -100,13 +100,17 @@ impl Cluster {
                 "joined: start it with pasarela serve\n".to_owned()
             }
             Cluster::Grow { settings, partitions } => {
-                founding::grow(&settings.load()?, partitions)?;
-                format!("the number of partitions is {partitions} already: nothing was done\n")
+                if growing::grow(&settings.load()?, partitions)? {
+                    format!("the number of partitions is {partitions}, and every node goes by it\n")
+                } else {
+                    format!("the number of partitions is {partitions} already: nothing was done\n")
+                }
             }
             Cluster::Reseed { settings, partition } => {
-                let config = settings.load()?;
+                let mut config = settings.load()?;
                 must_be_ours(&config.storage.path)?;
-                let partitions = partition.map_or(0..config.cluster.number(), |one| one..one + 1);
+                config.partitions = founding::number_before(&config)?;
+                let partitions = partition.map_or(0..config.partitions, |one| one..one + 1);
                 for partition in partitions {
                     wal::proved(&wal::open_in(&config.of_partition(partition).storage.path)?, None)?;
                 }

@@ -49,7 +49,8 @@ pub fn init(config: &Config) -> Result<Done, ClusterError> {
         open(&partition)?;
     }
     // Written down before etcd has it: after a death in between `reseed` goes on.
-    Belongs::new(&cluster, &config.cluster.partition)?.write(data)?;
+    let belongs = Belongs::new(&cluster, &config.cluster.partition)?;
+    Belongs { partitions: config.partitions, ..belongs }.write(data)?;
     let founding = Founded { fingerprint, id: cluster.clone(), stores: Some(codec::NEWEST) };
     let made =
         found_others(config, &etcd, &founding).and_then(|()| insist(&etcd, &keys, &founding, config, tip));
@@ -82,10 +83,6 @@ pub fn reseed(config: &Config) -> Result<Done, ClusterError> {
     let data = &config.storage.path;
     let (etcd, keys) = not_founded_yet(config)?;
     let belongs = must_be_member(data)?;
-    if config.cluster.number() == 1 && data.join(PARTITIONS_DIRECTORY).is_dir() {
-        let why = "this node has several: set the number that the cluster had";
-        return Err(ClusterError::Partitions(why.to_owned()));
-    }
     let (fingerprint, tip, stores) = open(config)?;
     let founding = Founded { fingerprint, id: belongs.cluster.clone(), stores };
     found_others(config, &etcd, &founding)?;
@@ -104,13 +101,26 @@ pub fn reseed_partition(config: &Config, partition: u8) -> Result<Done, ClusterE
     Ok(Done { cluster: belongs.cluster, tip })
 }
 
+/// That this directory's cluster had, for [`reseed`]: more than one only if it is served here.
+pub fn number_before(config: &Config) -> Result<u8, ClusterError> {
+    let data = config.storage.path.as_path();
+    let known = Belongs::read(data)?.map_or(1, |belongs| belongs.partitions);
+    let number = config.cluster.partitions.unwrap_or(known);
+    if number < known || number == 1 && data.join(PARTITIONS_DIRECTORY).is_dir() {
+        let why = "this node has several: set the number that the cluster had";
+        return Err(ClusterError::Partitions(why.to_owned()));
+    }
+    must_serve(number, config.cluster.partitions_preview)?;
+    Ok(number)
+}
+
 fn must_be_member(data: &Path) -> Result<Belongs, ClusterError> {
     let belongs = Belongs::read(data)?.filter(|belongs| !belongs.barred);
     belongs.ok_or_else(|| ClusterError::of(data, NOT_MEMBER))
 }
 
 fn others(config: &Config) -> impl Iterator<Item = (u8, Config)> {
-    (1..config.cluster.number()).map(|partition| (partition, config.of_partition(partition)))
+    (1..config.partitions).map(|partition| (partition, config.of_partition(partition)))
 }
 
 /// Before the first: what is begun and not there is known by that, and goes on.
@@ -133,10 +143,7 @@ fn found_other(
 ) -> Result<Option<Tip>, ClusterError> {
     let data = own.storage.path.as_path();
     if !data.join(LOG_DIRECTORY).join("CURRENT").is_file() {
-        return Err(ClusterError::of(
-            data,
-            "the log of this partition is missing: bring its directory back",
-        ));
+        return Err(ClusterError::of(data, "the log of this partition is missing: bring its directory back"));
     }
     if Belongs::read(data)?.is_none_or(|belongs| belongs.cluster != first.id) {
         return Err(ClusterError::of(
@@ -162,27 +169,13 @@ fn found_other(
 }
 
 fn not_founded_yet(config: &Config) -> Result<(Etcd, Keys), ClusterError> {
-    must_serve(config.cluster.number(), config.cluster.partitions_preview)?;
+    must_serve(config.partitions, config.cluster.partitions_preview)?;
     let (etcd, keys) = etcd(config)?;
     must_be_active(&config.storage.path)?;
     match founded_in_time(&etcd, &keys)? {
         None => Ok((etcd, keys)),
         Some(_) => Err(LookError::Exists.into()),
     }
-}
-
-/// The number that there is already changes nothing.
-pub fn grow(config: &Config, to: u8) -> Result<(), ClusterError> {
-    let (etcd, keys) = etcd(config)?;
-    if founded_in_time(&etcd, &keys)?.is_none() {
-        return Err(LookError::NotFounded.into());
-    }
-    let has = partitions_in_time(&etcd, &keys)?;
-    if to < has {
-        let why = format!("the cluster has {has}, and never fewer than before: {to} is refused");
-        return Err(ClusterError::Partitions(why));
-    }
-    if to == has { Ok(()) } else { must_serve(to, false) }
 }
 
 pub fn peers(config: &Config) -> Result<Vec<String>, ClusterError> {
@@ -194,6 +187,8 @@ pub fn peers(config: &Config) -> Result<Vec<String>, ClusterError> {
 /// What the node has no longer counts, and nothing is kept in etcd for it. Of the first partition last: a call that was
 /// refused is made again.
 pub fn forget(config: &Config, node: &str) -> Result<(), ClusterError> {
+    let (first, keys) = etcd(config)?;
+    let config = &Config { partitions: partitions_in_time(&first, &keys)?, ..config.clone() };
     for (_, partition) in others(config) {
         let (etcd, keys) = etcd(&partition)?;
         let seen = Following::new(Arc::new(etcd), keys.clone(), &config.cluster.node).glance()?;
@@ -280,14 +275,14 @@ pub(super) fn partitions_in_time(etcd: &Etcd, keys: &Keys) -> Result<u8, Cluster
     until_answered(etcd, PATIENCE, || Ok(partitions(etcd, keys)?))
 }
 
-fn insist(
+pub(super) fn insist(
     etcd: &Etcd,
     keys: &Keys,
     founding: &Founded,
     config: &Config,
     tip: Tip,
 ) -> Result<(), ClusterError> {
-    let (founding, node) = ((founding, config.cluster.number()), &config.cluster.node);
+    let (founding, node) = ((founding, config.partitions), &config.cluster.node);
     until_answered(etcd, PATIENCE, || Ok(found(etcd, keys, founding, node, 1, tip)?))
 }
 

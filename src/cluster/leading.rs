@@ -363,6 +363,7 @@ mod tests {
             peer_advertise: String::new(),
             diverged: false,
             held_up: None,
+            partitions: None,
         }
     }
 

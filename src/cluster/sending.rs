@@ -2,8 +2,8 @@
 //! and rates, to their listeners for nodes.
 
 use super::admission::members;
-use super::peers::{self, PROOF, Passed, PeerKey, Surface};
 use super::etcd::Etcd;
+use super::peers::{self, PROOF, Passed, PeerKey, Surface};
 use super::view::now_ms;
 use super::{Cluster, ClusterError};
 use crate::config::Config;

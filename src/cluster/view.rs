@@ -51,6 +51,9 @@ pub struct Member {
     /// Why it does not follow for now.
     #[serde(default)]
     pub held_up: Option<String>,
+    /// The number that it goes by, if it takes a higher one by itself.
+    #[serde(default)]
+    pub partitions: Option<u8>,
 }
 
 impl Member {

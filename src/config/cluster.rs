@@ -51,9 +51,9 @@ impl Cluster {
         !self.etcd.is_empty()
     }
 
-    /// Of partitions, that this node goes by: more than one only if it is claimed.
-    pub fn number(&self) -> u8 {
-        self.partitions.unwrap_or(1)
+    /// Whether a node goes by a higher number of partitions once the cluster has it.
+    pub fn takes_more(&self) -> bool {
+        self.partitions_preview && self.partitions.is_none()
     }
 
     /// A partition that has an etcd of its own and is none of so many.

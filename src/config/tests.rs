@@ -462,8 +462,11 @@ fn a_cluster_claims_no_number_of_partitions_unless_it_is_given() {
 #[test]
 fn a_partition_has_the_etcd_that_is_named_for_it_or_that_of_all() {
     let text = |more: &str| format!("[cluster]\netcd = [\"http://a:1/\"]\n{more}");
-    let config = parse(&text("[cluster.etcd_of]\n3 = [\"http://b:1/\", \"http://c:1\"]\n4 = []")).expect("valid");
-    for (partition, etcd) in [(0, &["http://a:1"][..]), (3, &["http://b:1", "http://c:1"]), (4, &["http://a:1"])] {
+    let config =
+        parse(&text("[cluster.etcd_of]\n3 = [\"http://b:1/\", \"http://c:1\"]\n4 = []")).expect("valid");
+    for (partition, etcd) in
+        [(0, &["http://a:1"][..]), (3, &["http://b:1", "http://c:1"]), (4, &["http://a:1"])]
+    {
         assert_eq!(config.of_partition(partition).cluster.etcd, etcd, "{partition}");
     }
     let own = |partition: &str| format!("[cluster.etcd_of]\n{partition} = [\"http://b:1\"]");

@@ -113,8 +113,12 @@ impl Machines {
             .enumerate()
             .map(|(n, [_, peer])| format!("e{n}=http://127.0.0.1:{peer}"))
             .collect();
-        self.etcd[n] =
-            Some(etcd(&format!("e{n}"), &members.join(","), self.path(&format!("etcd-{n}")), self.etcd_ports[n]));
+        self.etcd[n] = Some(etcd(
+            &format!("e{n}"),
+            &members.join(","),
+            self.path(&format!("etcd-{n}")),
+            self.etcd_ports[n],
+        ));
     }
 
     /// An etcd of one member, on the data that it had before.

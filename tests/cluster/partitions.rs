@@ -29,13 +29,17 @@ fn rows(machines: &Machines, node: usize) -> Vec<Value> {
     shown["partitions"].as_array().cloned().unwrap_or_default()
 }
 
-/// Waits until every node shows a leader of each partition, and three nodes of it.
 fn until_led(machines: &Machines) {
+    until_all_led(machines, 3);
+}
+
+/// Waits until every node shows a leader of each partition, and three nodes of it.
+fn until_all_led(machines: &Machines, partitions: usize) {
     let is_led = |row: &Value| row["leader"].is_string() && row["nodes"].as_array().map(Vec::len) == Some(3);
     machines.until(|machines| {
         (0..3).all(|node| {
             let rows = rows(machines, node);
-            rows.len() == 3 && rows.iter().all(is_led)
+            rows.len() == partitions && rows.iter().all(is_led)
         })
     });
 }
@@ -376,8 +380,9 @@ fn a_partition_has_an_etcd_of_its_own_whose_loss_is_its_own() {
     let accounts = ["one", "two", "three"].map(|name| opened(&machines, name));
     assert_eq!(accounts.each_ref().map(|(partition, ..)| *partition), [1, 2, 0]);
     let fund = json!({ "currency": "VES", "amount": "100.00" });
-    let funded =
-        |machines: &Machines, node, key: &str| call(machines, node, key, "POST", "/v1/test/fund", Some(&fund));
+    let funded = |machines: &Machines, node, key: &str| {
+        call(machines, node, key, "POST", "/v1/test/fund", Some(&fund))
+    };
     for (partition, _, key) in &accounts {
         machines.until(|machines| funded(machines, 1, key).0 == 201);
         assert_eq!(call(&machines, 2, key, "GET", "/v1/balance", None).0, 200, "{partition}");
@@ -410,11 +415,13 @@ fn a_partition_has_an_etcd_of_its_own_whose_loss_is_its_own() {
     assert!(has >= f64::from(acknowledged) * 100.0, "{balance}");
 
     // It lost all of its data: only that partition is founded again, from the log of a stopped node.
+    // The last one to stop has all of it.
+    let last = machines.leader();
     machines.stop_all();
     machines.kill_own_etcd();
     std::fs::remove_dir_all(machines.path("etcd-own")).expect("it is there");
     machines.start_own_etcd();
-    let reseed = |more: &[&str]| machines.command(0, &[&["cluster", "reseed"], more].concat());
+    let reseed = |more: &[&str]| machines.command(last, &[&["cluster", "reseed"], more].concat());
     assert!(said(&reseed(&[])).contains("already"), "{}", said(&reseed(&[])));
     let done = reseed(&["--partition", "1"]);
     assert!(done.status.success(), "{}", said(&done));
@@ -431,4 +438,110 @@ fn a_partition_has_an_etcd_of_its_own_whose_loss_is_its_own() {
     Words::of(&machines).remove("/pasarela/main/founded");
     let elsewhere = said(&machines.command(0, &["cluster", "reseed"]));
     assert!(elsewhere.contains("partition 1 is in another etcd"), "{elsewhere}");
+}
+
+#[test]
+fn partitions_are_added_under_load_by_one_command_which_goes_on_after_a_death() {
+    let Some(mut machines) = Machines::new() else { return };
+    const ANY: &str = "partitions_preview = true";
+    machines.configure(0, ANY);
+    machines.configure(2, ANY);
+    machines.found();
+    let grow = |to: &'static str| ["cluster", "grow", "--partitions", to];
+    let refused = |machines: &Machines, words: &str| {
+        let output = machines.command(0, &grow("3"));
+        let said = said(&output);
+        assert!(
+            output.status.code() == Some(2) && said.contains(words) && said.lines().count() == 1,
+            "{said}"
+        );
+    };
+    refused(&machines, "n1 takes no other number");
+    machines.stop(1);
+    machines.configure(1, &format!("{ANY}\npartitions = 1"));
+    machines.start(1);
+    machines.until_ready();
+    refused(&machines, "n1 takes no other number");
+    assert_eq!(Words::of(&machines).read("/pasarela/main/partitions"), "1");
+    machines.stop(1);
+    machines.configure(1, ANY);
+    machines.start(1);
+    machines.until_ready();
+
+    let early = opened(&machines, "early");
+    assert_eq!(early.0, 0);
+    let (merchant, before) = prepare(&machines);
+    let (load, callers) = Load::begin(machines.ports(), &merchant, CALLERS.0, CALLERS.1);
+    let began = Instant::now();
+    let grown = machines.command(0, &grow("3"));
+    assert!(grown.status.success(), "{}", said(&grown));
+    until_led(&machines);
+    eprintln!(
+        "from one to three in {} s, nobody was served for {} ms",
+        began.elapsed().as_secs(),
+        load.longest_gap(began).as_millis()
+    );
+    let accounts = ["one", "two", "three"].map(|name| opened(&machines, name));
+    assert_eq!(accounts.each_ref().map(|(partition, ..)| *partition), [1, 2, 1]);
+    let fund = json!({ "currency": "VES", "amount": "100.00" });
+    for (_, _, key) in accounts.iter().chain([&early]) {
+        machines.until(|machines| call(machines, 1, key, "POST", "/v1/test/fund", Some(&fund)).0 == 201);
+    }
+    let since = Instant::now();
+    machines.until(|_| load.first_success(since).is_some());
+
+    // Ended at any step, and made again.
+    for ms in [20, 60, 120, 300, 700] {
+        let mut command = machines.pasarela(1, &grow("4")).spawn().expect("it starts");
+        std::thread::sleep(Duration::from_millis(ms));
+        let _ = command.kill();
+        command.wait().expect("it has ended");
+    }
+    let grown = machines.command(2, &grow("4"));
+    assert!(grown.status.success(), "{}", said(&grown));
+    until_all_led(&machines, 4);
+    let again = machines.command(0, &grow("4"));
+    assert!(String::from_utf8_lossy(&again.stdout).contains("nothing was done"), "{}", said(&again));
+    let fewer = machines.command(0, &grow("3"));
+    assert!(fewer.status.code() == Some(2) && said(&fewer).contains("never fewer"), "{}", said(&fewer));
+    let last = opened(&machines, "last");
+    assert_eq!(last.0, 3);
+    machines.until(|machines| call(machines, 0, &last.2, "POST", "/v1/test/fund", Some(&fund)).0 == 201);
+
+    load.end();
+    callers.into_iter().for_each(|caller| caller.join().expect("a caller"));
+    load.with(|history| judge(&machines, history, before));
+    machines.stop_all();
+    (0..3).for_each(|node| machines.start(node));
+    machines.until_ready();
+    until_all_led(&machines, 4);
+    for (_, _, key) in accounts.iter().chain([&early, &last]) {
+        let balance = call(&machines, 2, key, "GET", "/v1/balance", None);
+        assert!(balance.0 == 200 && balance.1["availableVes"] == "100.00", "{balance:?}");
+    }
+    // The last one to stop has all of it.
+    let full = machines.leader();
+    machines.stop_all();
+    machines.logs_agree();
+    // The number is known without etcd and without a claim.
+    machines.lose_etcd();
+    machines.configure(full, "");
+    let began = Instant::now();
+    let refused = loop {
+        let refused = machines.command(full, &["cluster", "reseed"]);
+        if refused.status.code() == Some(2) || began.elapsed() > Duration::from_secs(30) {
+            break refused;
+        }
+    };
+    assert!(said(&refused).contains("serves one partition, not 4"), "{}", said(&refused));
+    machines.configure(full, ANY);
+    let began = Instant::now();
+    while !machines.command(full, &["cluster", "reseed"]).status.success() {
+        assert!(began.elapsed() < Duration::from_secs(30), "etcd does not start");
+    }
+    (0..3).for_each(|node| machines.start(node));
+    machines.until_ready();
+    until_all_led(&machines, 4);
+    assert_eq!(call(&machines, 1, &last.2, "GET", "/v1/balance", None).1["availableVes"], "100.00");
+    machines.stop_all();
 }

@@ -140,6 +140,7 @@ fn view_with(address: &str) -> View {
         peer_advertise: address.to_owned(),
         diverged: false,
         held_up: None,
+        partitions: None,
     };
     View {
         partition: "main".to_owned(),

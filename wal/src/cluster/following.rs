@@ -41,7 +41,9 @@ pub enum LookError {
     NotFounded,
     #[error("etcd holds a cluster under this partition already")]
     Exists,
-    #[error("partition {partition} is in another etcd than the one that cluster.etcd_of, or cluster.etcd, names")]
+    #[error(
+        "partition {partition} is in another etcd than the one that cluster.etcd_of, or cluster.etcd, names"
+    )]
     Elsewhere { partition: u8 },
     #[error("etcd holds a cluster in a format that this program does not know")]
     Unknown,

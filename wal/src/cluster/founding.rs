@@ -48,13 +48,31 @@ pub fn founded(quorum: &dyn Quorum, keys: &Keys) -> Result<Option<Founded>, Look
 
 /// The number of partitions. A cluster that was founded before there was a number has one.
 pub fn partitions(quorum: &dyn Quorum, keys: &Keys) -> Result<u8, LookError> {
+    Ok(number(quorum, keys)?.0)
+}
+
+/// With the value, if it is there.
+fn number(quorum: &dyn Quorum, keys: &Keys) -> Result<(u8, Option<Vec<u8>>), LookError> {
     let read = quorum.read(&[Read::Key(keys.partitions())])?;
-    match read.first().and_then(|pairs| pairs.first()) {
-        None => Ok(1),
-        Some((_, value)) => {
-            let number = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
-            number.ok_or(LookError::Unknown)
-        }
+    let Some((_, value)) = read.into_iter().next().and_then(|pairs| pairs.into_iter().next()) else {
+        return Ok((1, None));
+    };
+    let number = std::str::from_utf8(&value).ok().and_then(|text| text.parse().ok());
+    Ok((number.ok_or(LookError::Unknown)?, Some(value)))
+}
+
+/// Raises the number of partitions to `to`, if it is not as high already: an attempt without an answer may have been
+/// carried out, and somebody else may raise it at the same time.
+pub fn grow(quorum: &dyn Quorum, keys: &Keys, to: u8) -> Result<(), LookError> {
+    loop {
+        let key = keys.partitions();
+        let compare = match number(quorum, keys)? {
+            (has, _) if has >= to => return Ok(()),
+            (_, None) => Compare::Absent(key.clone()),
+            (_, Some(value)) => Compare::Is(key.clone(), value),
+        };
+        let then = vec![Change::Put(key, to.to_string().into_bytes())];
+        quorum.transact(&Transaction { compare: vec![compare], then, ..Transaction::default() })?;
     }
 }
 

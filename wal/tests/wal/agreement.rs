@@ -8,7 +8,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 use wal::cluster::{
     Agreed, AgreedTip, Agreement, Appender, Change, Following, Founded, Keys, LookError, Patience, Proposal,
-    Quorum, Standing, Transaction, found, partitions, place,
+    Quorum, Standing, Transaction, found, grow, partitions, place,
 };
 use wal::{Config, Log, Stepper, Tip};
 
@@ -293,6 +293,9 @@ fn the_number_of_partitions_is_the_founders_and_one_where_none_was_written() {
     let (keys, earlier) = (Keys::new("main"), Keys::new("earlier"));
     found(&quorum, &keys, (&founding(), 64), "a", 1, Tip::default()).expect("there is none yet");
     assert_eq!([&keys, &earlier].map(|keys| partitions(&quorum, keys)), [Ok(64), Ok(1)]);
+    for (keys, to, has) in [(&earlier, 3, 3), (&earlier, 2, 3), (&earlier, 3, 3), (&keys, 5, 64)] {
+        assert_eq!((grow(&quorum, keys, to), partitions(&quorum, keys)), (Ok(()), Ok(has)));
+    }
     let write = |words: &[u8]| {
         let then = vec![Change::Put(b"/pasarela/main/partitions".to_vec(), words.to_vec())];
         quorum.transact(&Transaction { then, ..Transaction::default() }).expect("it answers");
