@@ -163,13 +163,31 @@ fn partitions_are_served_whatever_process_dies() {
     for node in 0..3 {
         let verified = machines.command(node, &["wal", "verify"]);
         assert!(verified.status.success(), "{}", said(&verified));
-        for partition in ["1", "2"] {
-            let data = machines.data(node).join("partitions").join(partition);
-            let verified =
-                machines.command(node, &["wal", "verify", "--data-dir", data.to_str().expect("text")]);
-            assert!(verified.status.success(), "{}", said(&verified));
+        assert_eq!(String::from_utf8_lossy(&verified.stdout).matches("ok: ").count(), 3, "each partition");
+        let json = |arguments: &[&str]| -> Value {
+            serde_json::from_slice(&machines.command(node, arguments).stdout).expect("JSON")
+        };
+        let all = json(&["wal", "info", "--json"]);
+        for partition in [1, 2] {
+            let number = partition.to_string();
+            let one = json(&["wal", "info", "--json", "--partition", &number]);
+            assert_eq!(one["partitions"], json!([all["partitions"][partition]]), "{all}");
+            let verified = json(&["wal", "verify", "--json", "--partition", &number]);
+            assert_eq!(verified["headHash"], all["partitions"][partition]["headHash"], "{verified}");
         }
     }
+    let unknown = machines.command(0, &["wal", "verify", "--partition", "3"]);
+    assert!(
+        unknown.status.code() == Some(2) && said(&unknown).contains("no partition 3"),
+        "{}",
+        said(&unknown)
+    );
+    let copy = machines.path("copy");
+    let copied = machines.command(0, &["backup", copy.to_str().expect("text")]);
+    assert!(copied.status.success() && said(&copied).contains("of partition 0 alone"), "{}", said(&copied));
+    std::fs::remove_dir_all(machines.data(0).join("partitions/2")).expect("it is there");
+    let missing = machines.command(0, &["wal", "verify"]);
+    assert!(said(&missing).contains("partition 2 is missing"), "{}", said(&missing));
 }
 
 /// The partition and a test key of a new account.
