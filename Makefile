@@ -13,11 +13,12 @@ run:
 	@PASARELA__ADMIN__GENERATE_TOKEN=true exec "$(CARGO_TARGET_DIR)/release/pasarela" serve
 
 # Three etcd and three nodes on loopback, with their data in ./data-cluster; prints what to try. Ctrl-C ends all of them.
+# PARTITIONS=3 spreads accounts over so many logs, a preview; a later call may name more.
 cluster:
 	@.ci/prerequisites
 	@wal/rocksdb/build
 	cargo build --release --locked --bin pasarela
-	@deploy/cluster "$(CARGO_TARGET_DIR)/release/pasarela" data-cluster
+	@deploy/cluster "$(CARGO_TARGET_DIR)/release/pasarela" data-cluster $(PARTITIONS)
 
 # Installs what is missing and runs every test, many at a time: most of them wait for something.
 test:

@@ -23,6 +23,7 @@ mod surfaces;
 mod welcome;
 
 use crate::cluster::front::{ListenerKind, StandbyFront};
+use crate::cluster::growing;
 use crate::cluster::peer_front::PeerFront;
 use crate::cluster::peers::{self, PeerKey};
 use crate::cluster::{Cluster, Passing, Promoted};
@@ -215,6 +216,10 @@ async fn stand_by(
     if config.partition.is_some() {
         node.tell(config.cluster.peer_address(config.server.tls.is_some()))
             .map_err(StartupError::of("the front"))?;
+    }
+    if config.partition.is_none() {
+        let own = node.clone();
+        signals.start_anew_when(growing::grown(config.clone(), move || own.view()));
     }
     // Operators ask a standby too.
     listeners.serve_operators();

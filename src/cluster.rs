@@ -15,6 +15,7 @@ pub mod directory;
 mod etcd;
 pub mod founding;
 pub mod front;
+pub mod growing;
 pub mod joining;
 mod leading;
 mod lifeline;
@@ -41,7 +42,7 @@ pub use leading::HandedOver;
 pub use merged::{Csv, Exports};
 pub use passing::{HAND_OVER, Passing};
 pub use sending::Sending;
-pub use step_down::stop;
+pub use step_down::{start_anew_if_due, starts_anew, stop_for_good, stop_to_start_anew};
 
 use crate::backups::{self, Made};
 use crate::config::{Config, Secret};

@@ -77,6 +77,8 @@ pub struct Config {
     pub file_with_token: Option<PathBuf>,
     /// The partition that a process behind a front serves.
     pub partition: Option<u8>,
+    /// That this process goes by: those of the configuration, until the cluster's are known.
+    pub partitions: u8,
 }
 
 impl Config {
@@ -139,7 +141,8 @@ impl Config {
         self.admin.access(&self.storage.path, exposed.map(|(key, _)| key), self.cluster.is_on())
     }
 
-    /// Of one of a node's partitions, out of the node's own: its directory, its keys in etcd, its listener for nodes.
+    /// Of one of a node's partitions, out of the node's own: its directory, its etcd and its keys there, its listener for
+    /// nodes.
     /// Live banks, feeds and the tenants of the configuration are the first one's.
     pub fn of_partition(&self, partition: u8) -> Config {
         let mut config = Config { partition: Some(partition), ..self.clone() };
@@ -150,6 +153,11 @@ impl Config {
         config.admin.token = self.admin.presented(&self.storage.path).ok().flatten();
         config.storage.path = self.storage.path.join(PARTITIONS_DIRECTORY).join(partition.to_string());
         config.cluster.partition = partition_name(&self.cluster.partition, partition);
+        if let Some(own) = self.cluster.etcd_of.get(&partition) {
+            // The others' is needed as well: this one asks their leaders.
+            config.cluster.etcd_of.insert(0, self.cluster.etcd.clone());
+            config.cluster.etcd.clone_from(own);
+        }
         config.cluster.peer_listen.set_port(0);
         config.bootstrap_tenants.clear();
         config.rates.feeds.clear();
@@ -201,9 +209,10 @@ impl Config {
             telemetry: Telemetry::read(keys.section("telemetry")),
             file_with_token: None,
             partition: None,
+            partitions: 1,
         };
         keys.done();
-        config
+        Config { partitions: config.cluster.partitions.unwrap_or(1), ..config }
     }
 }
 

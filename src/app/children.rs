@@ -162,6 +162,7 @@ impl Supervisor {
         Command::new("/proc/self/exe")
             .arg0(name)
             .args(arguments)
+            .args(["--partitions", &self.partitions.len().to_string()])
             .args(["--partition", &self.partition.to_string()])
             .env_remove("NOTIFY_SOCKET")
             .stdin(Stdio::piped())

@@ -6,6 +6,7 @@ use super::listeners::Listeners;
 use super::stop_signals::StopSignals;
 use super::{StartupError, guard, limits, notify, warn_of_weak_access};
 use crate::cluster::Passing;
+use crate::cluster::growing;
 use crate::cluster::node_front::{NodeFront, Place};
 use crate::cluster::peers::{self, PeerKey};
 use crate::cluster::reports::Partition;
@@ -32,7 +33,7 @@ pub async fn run(config: Config) -> Result<Option<u8>, StartupError> {
     let passing = Passing::of_front(client.clone(), key.clone());
     let (node, failover) = (&config.cluster.node, config.cluster.failover());
     let partitions: Arc<[Partition]> =
-        (0..config.cluster.number()).map(|_| Partition::nothing(node, failover)).collect();
+        (0..config.partitions).map(|_| Partition::nothing(node, failover)).collect();
     let front = |place| NodeFront::new(Arc::clone(&partitions), place, passing.clone(), operators_csv);
     listeners.api_gate.pass_on(front(Place::Api(whose)));
     listeners.admin_gate.pass_on(front(Place::Admin(guard(&config))));
@@ -43,6 +44,8 @@ pub async fn run(config: Config) -> Result<Option<u8>, StartupError> {
         .map_err(StartupError::of("the processes of the partitions"))?;
     tracing::info!(listen = %config.server.listen, admin = %config.admin.listen, partitions = partitions.len(), "ready");
     notify::ready();
+    let first = Arc::clone(&partitions);
+    signals.start_anew_when(growing::grown(config.clone(), move || first[0].view()));
     let refused = tokio::select! {
         never = spreading.run() => never,
         () = signals.received() => None,

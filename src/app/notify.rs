@@ -1,5 +1,6 @@
 //! Tells systemd how the server is (sd_notify(3)), if systemd started it.
 
+use crate::cluster;
 use sd_notify::NotifyState;
 use std::time::Duration;
 
@@ -12,7 +13,11 @@ pub fn ready() {
     tell(&[NotifyState::Ready]);
 }
 
+/// A process that starts anew goes on.
 pub fn stopping() {
+    if cluster::starts_anew() {
+        return;
+    }
     tell(&[NotifyState::Stopping]);
 }
 

@@ -189,7 +189,7 @@ pub(super) async fn open(
             tenant_defaults: config.tenant_defaults.clone(),
             partition: config.partition.unwrap_or(0),
             followers: (config.partition == Some(0))
-                .then(|| Arc::new(Followers::of(config.cluster.number(), config.cluster.failover()))),
+                .then(|| Arc::new(Followers::of(config.partitions, config.cluster.failover()))),
             sending: match &cluster {
                 Some(cluster) if config.partition.is_some() => Some(Sending::new(config, cluster.clone())?),
                 _ => None,

@@ -6,6 +6,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
 pub(super) struct StopSignals {
+    stop: watch::Sender<bool>,
     stopped: watch::Receiver<bool>,
 }
 
@@ -15,15 +16,27 @@ impl StopSignals {
         let mut terminate = signal(SignalKind::terminate()).map_err(StartupError::of("no signals"))?;
         let mut interrupt = signal(SignalKind::interrupt()).map_err(StartupError::of("no signals"))?;
         let (stop, stopped) = watch::channel(false);
+        let by_signal = stop.clone();
         tokio::spawn(async move {
             tokio::select! {
                 _ = terminate.recv() => {}
                 _ = interrupt.recv() => {}
             }
-            cluster::stop();
-            stop.send_replace(true);
+            cluster::stop_for_good();
+            by_signal.send_replace(true);
         });
-        Ok(StopSignals { stopped })
+        Ok(StopSignals { stop, stopped })
+    }
+
+    /// Has the process stop in good order when that is due, and start anew in its place.
+    pub(super) fn start_anew_when(&self, is_due: impl Future<Output = ()> + Send + 'static) {
+        let stop = self.stop.clone();
+        tokio::spawn(async move {
+            is_due.await;
+            if cluster::stop_to_start_anew() {
+                stop.send_replace(true);
+            }
+        });
     }
 
     pub(super) async fn received(&mut self) {

@@ -4,12 +4,10 @@ use super::admin::{tables, terminal_width};
 use super::client::{Operators, answer, refused};
 use super::{Failure, Settings, must_be_ours, other, print, runtime, wal};
 use crate::cluster::peers::PeerKey;
-use crate::cluster::{self, founding, joining, peers};
+use crate::cluster::{self, founding, growing, joining, peers};
 use crate::config::{Config, Secret};
 use crate::http::respond::JSON;
-use crate::recovery::Failed;
 use crate::recovery::directory::{self, LOG_DIRECTORY};
-use ::wal::Reader;
 use clap::Subcommand;
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -55,8 +53,8 @@ pub enum Cluster {
         #[arg(long, value_name = "URL")]
         from: String,
     },
-    /// Raise the number of partitions; this version serves one
-    #[command(after_help = "Example:\n  pasarela cluster grow --partitions 1")]
+    /// Raise the number of partitions while the nodes run, which start anew one after the other (a preview)
+    #[command(after_help = "Example:\n  pasarela cluster grow --partitions 3")]
     Grow {
         #[command(flatten)]
         settings: Settings,
@@ -69,6 +67,9 @@ pub enum Cluster {
     Reseed {
         #[command(flatten)]
         settings: Settings,
+        /// Of this partition alone, whose own etcd (cluster.etcd_of) lost its data
+        #[arg(long, value_name = "P", value_parser = clap::value_parser!(u8).range(1..=63))]
+        partition: Option<u8>,
     },
     /// Remove a node that is gone for good
     #[command(after_help = "Example:\n  pasarela cluster forget node-3")]
@@ -104,21 +105,30 @@ impl Cluster {
                 "joined: start it with pasarela serve\n".to_owned()
             }
             Cluster::Grow { settings, partitions } => {
-                founding::grow(&settings.load()?, partitions)?;
-                format!("the number of partitions is {partitions} already: nothing was done\n")
-            }
-            Cluster::Reseed { settings } => {
-                must_be_ours(&settings.load()?.storage.path)?;
-                let (config, reader) = wal::open(&settings)?;
-                wal::proved(&reader, None)?;
-                drop(reader);
-                for partition in 1..config.cluster.number() {
-                    let data = config.of_partition(partition).storage.path;
-                    let reader = Reader::open_read_only(data.join(LOG_DIRECTORY)).map_err(Failed::from)?;
-                    wal::proved(&reader, None)?;
+                if growing::grow(&settings.load()?, partitions)? {
+                    format!("the number of partitions is {partitions}, and every node goes by it\n")
+                } else {
+                    format!("the number of partitions is {partitions} already: nothing was done\n")
                 }
-                let done = founding::reseed(&config)?;
-                format!("cluster {} goes on after record {}\n", done.cluster, done.tip.seq)
+            }
+            Cluster::Reseed { settings, partition } => {
+                let mut config = settings.load()?;
+                must_be_ours(&config.storage.path)?;
+                config.partitions = founding::number_before(&config)?;
+                let partitions = partition.map_or(0..config.partitions, |one| one..one + 1);
+                for partition in partitions {
+                    wal::proved(&wal::open_in(&config.of_partition(partition).storage.path)?, None)?;
+                }
+                match partition {
+                    None => {
+                        let done = founding::reseed(&config)?;
+                        format!("cluster {} goes on after record {}\n", done.cluster, done.tip.seq)
+                    }
+                    Some(partition) => {
+                        let done = founding::reseed_partition(&config, partition)?;
+                        format!("partition {partition} goes on after record {}\n", done.tip.seq)
+                    }
+                }
             }
             Cluster::Forget { settings, node } => {
                 founding::forget(&settings.load()?, &node)?;

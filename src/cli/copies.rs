@@ -6,6 +6,7 @@ use super::progress::{Shown, shown};
 use super::wal::{ends_with, proved, scratch};
 use super::{Failure, Settings, at};
 use crate::backups;
+use crate::config::PARTITIONS_DIRECTORY;
 use crate::recovery::backup::{newest, restore};
 use crate::recovery::books::Books;
 use crate::recovery::directory::LOG_DIRECTORY;
@@ -69,6 +70,14 @@ impl Backup {
             }
         };
         println!("ok: {} is a copy {}", directory.display(), ends_with(tip));
+        // Where the server is on another machine, they are not seen.
+        if config.storage.path.join(PARTITIONS_DIRECTORY).is_dir() {
+            eprintln!(
+                "it is of partition 0 alone, without the other partitions of this node, which are copied one by one \
+                 while it is stopped: pasarela backup --data-dir {}/P DIR",
+                config.storage.path.join(PARTITIONS_DIRECTORY).display()
+            );
+        }
         Ok(())
     }
 }

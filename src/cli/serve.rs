@@ -2,7 +2,7 @@
 
 use super::{Failure, Settings, other};
 use crate::app::{Outside, StartupError, front, live_rails, privacy};
-use crate::cluster::{self, founding};
+use crate::cluster::{self, founding, growing};
 use crate::telemetry::spans::Spans;
 use crate::webhooks::post;
 use crate::{app, telemetry};
@@ -27,6 +27,9 @@ pub struct Serve {
     /// Serve this partition of a node alone, behind its front
     #[arg(long, hide = true)]
     partition: Option<u8>,
+    /// Of so many
+    #[arg(long, hide = true, requires = "partition")]
+    partitions: Option<u8>,
 }
 
 impl Serve {
@@ -35,7 +38,8 @@ impl Serve {
         privacy::forbid_core_dumps()
             .map_err(|error| Failure::Other(format!("core dumps could not be forbidden: {error}")))?;
         let node = self.settings.read(true)?;
-        let config = self.partition.map_or_else(|| node.clone(), |partition| node.of_partition(partition));
+        let mut config =
+            self.partition.map_or_else(|| node.clone(), |partition| node.of_partition(partition));
         if config.cluster.is_on() {
             // Before anything is made in the directory.
             cluster::check_stored(&config).map_err(StartupError::from)?;
@@ -43,6 +47,10 @@ impl Serve {
                 founding::make_partition(&node, partition).map_err(StartupError::from)?;
             }
             cluster::check_directory(&config).map_err(StartupError::from)?;
+            config.partitions = match self.partitions {
+                Some(number) => number,
+                None => growing::number(&config).map_err(StartupError::from)?,
+            };
         } else {
             cluster::leave(&config.storage.path, self.take_over).map_err(StartupError::from)?;
         }
@@ -69,11 +77,10 @@ impl Serve {
             .thread_name("pasarela")
             .build()
             .map_err(|error| Failure::Other(format!("the runtime did not start: {error}")))?;
-        if config.cluster.is_on() && config.cluster.number() > 1 && config.partition.is_none() {
-            return match runtime.block_on(front::run(config))? {
-                None => Ok(()),
-                Some(code) => Err(Failure::Said(code)),
-            };
+        if config.cluster.is_on() && config.partitions > 1 && config.partition.is_none() {
+            let refused = runtime.block_on(front::run(config))?;
+            cluster::start_anew_if_due();
+            return refused.map_or(Ok(()), |code| Err(Failure::Said(code)));
         }
         let spans = Spans::start(&config.telemetry).map_err(other)?.map(Arc::new);
         let outside = Outside { spans: spans.clone(), networks };
@@ -81,6 +88,8 @@ impl Serve {
         if let Some(spans) = spans {
             spans.stop();
         }
-        Ok(ended?)
+        ended?;
+        cluster::start_anew_if_due();
+        Ok(())
     }
 }

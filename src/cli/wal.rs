@@ -11,7 +11,8 @@ mod states;
 
 use super::progress::shown;
 use super::{Failure, Settings, other};
-use crate::config::Config;
+use crate::cluster::directory::Belongs;
+use crate::config::{Config, PARTITIONS_DIRECTORY};
 use crate::recovery::blocks::FileKey;
 use crate::recovery::directory::LOG_DIRECTORY;
 use crate::recovery::rebuild::{Salvaged, Until, replay, salvage};
@@ -33,7 +34,7 @@ pub enum Wal {
     /// Example: pasarela wal info --data-dir /srv/pasarela/data --json
     Info {
         #[command(flatten)]
-        settings: Settings,
+        settings: LogSettings,
         /// One JSON object instead of lines
         #[arg(long)]
         json: bool,
@@ -55,14 +56,11 @@ pub enum Wal {
     /// Example: pasarela wal verify --data-dir /srv/pasarela/data
     Verify {
         #[command(flatten)]
-        settings: Settings,
+        settings: LogSettings,
         /// The directory in which to make the scratch directory [default: the system's directory for
         /// temporary files]
         #[arg(long, value_name = "DIR")]
         scratch: Option<PathBuf>,
-        /// The log of a cluster to prove, of which there is one
-        #[arg(long, value_name = "P", value_parser = clap::value_parser!(u8).range(0..=0))]
-        partition: Option<u8>,
         /// One JSON object instead of a line
         #[arg(long)]
         json: bool,
@@ -75,7 +73,7 @@ pub enum Wal {
     /// Example: pasarela wal replay --into /srv/pasarela/noon --until-time 2026-11-21T12:00:00Z
     Replay {
         #[command(flatten)]
-        settings: Settings,
+        settings: LogSettings,
         /// The directory to make; it must not exist, or be empty
         #[arg(long, value_name = "DIR")]
         into: PathBuf,
@@ -96,7 +94,7 @@ pub enum Wal {
     /// Example: pasarela wal salvage --to /srv/pasarela/salvaged
     Salvage {
         #[command(flatten)]
-        settings: Settings,
+        settings: LogSettings,
         /// The directory to make; it must not exist, or be empty
         #[arg(long, value_name = "DIR")]
         to: PathBuf,
@@ -114,7 +112,11 @@ pub enum Wal {
 impl Wal {
     pub fn run(self) -> Result<(), Failure> {
         match self {
-            Wal::Info { settings, json } => info(&open(&settings)?.1, json)?,
+            Wal::Info { settings, json } => {
+                let (config, reader) = open(&settings)?;
+                let others = settings.others(&config)?;
+                info(&reader, settings.partition.unwrap_or(0), &others, json)?;
+            }
             Wal::Inspect(command) => command.run()?,
             Wal::Explain(command) => command.run()?,
             Wal::Diff(command) => command.run()?,
@@ -125,23 +127,12 @@ impl Wal {
             Wal::Sql(command) => command.run()?,
             Wal::Export(command) => command.run()?,
             Wal::Import(command) => command.run()?,
-            Wal::Verify { settings, scratch, partition: _, json: as_json } => {
-                let began = Instant::now();
-                let verified =
-                    open(&settings).and_then(|(_, reader)| Ok(proved(&reader, scratch.as_deref())?));
-                if as_json {
-                    println!("{}", json(&verified, began));
+            Wal::Verify { settings, scratch, json } => {
+                let scratch = scratch.as_deref();
+                verified(open(&settings).map(|(_, reader)| reader), scratch, json, None)?;
+                for (partition, data) in settings.others(&settings.load()?)? {
+                    verified(open_in(&data), scratch, json, Some(partition))?;
                 }
-                let verified = verified?;
-                let Verified { records, bytes, books, snapshots, index_entries, states, head } = verified;
-                if !as_json {
-                    println!(
-                        "ok: {records} records ({bytes} bytes), {books} books, {snapshots} snapshots, \
-                         {index_entries} index entries, {states} states; head {}",
-                        hex::encode(head)
-                    );
-                }
-                took(began, records);
             }
             Wal::Replay { settings, into, until_seq, until_time } => {
                 let storage = settings.load()?.storage;
@@ -189,14 +180,60 @@ fn look(ask: impl FnOnce() -> Result<Option<String>, Failure>) -> Looked {
     }
 }
 
-pub fn open(settings: &Settings) -> Result<(Config, Reader), Failure> {
+/// The sources of the settings, and which of a node's logs is meant.
+#[derive(Args, Clone, Debug)]
+pub struct LogSettings {
+    #[command(flatten)]
+    node: Settings,
+    /// The log of this partition of a node [default: 0; info and verify: each]
+    #[arg(long, value_name = "P", value_parser = clap::value_parser!(u8).range(0..=63))]
+    partition: Option<u8>,
+}
+
+impl LogSettings {
+    fn load(&self) -> Result<Config, Failure> {
+        let node = self.node.load()?;
+        let Some(partition @ 1..) = self.partition else { return Ok(node) };
+        let own = node.of_partition(partition);
+        if !own.storage.path.is_dir() {
+            let data = node.storage.path.display();
+            return Err(Failure::Usage(format!("{data}: there is no partition {partition} here")));
+        }
+        Ok(own)
+    }
+
+    /// The further partitions of the node, where none is named.
+    fn others(&self, node: &Config) -> Result<Vec<(u8, PathBuf)>, Failure> {
+        if self.partition.is_some() { Ok(Vec::new()) } else { others(&node.storage.path) }
+    }
+}
+
+/// The directories of the further partitions that a node has, in their order.
+fn others(data: &Path) -> Result<Vec<(u8, PathBuf)>, Failure> {
+    let known = Belongs::read(data).ok().flatten().map_or(1, |belongs| belongs.partitions);
+    let own = data.join(PARTITIONS_DIRECTORY);
+    let of = |partition: u8| (partition, own.join(partition.to_string()));
+    let others: Vec<_> = (1..=63).map(of).filter(|(_, data)| data.is_dir()).collect();
+    if let Some((partition, missing)) = (1..known).map(of).find(|other| !others.contains(other)) {
+        let why = format!("{}: the directory of partition {partition} is missing", missing.display());
+        return Err(Failure::Other(why));
+    }
+    Ok(others)
+}
+
+pub fn open(settings: &LogSettings) -> Result<(Config, Reader), Failure> {
     let config = settings.load()?;
-    let reader = Reader::open_read_only(config.storage.path.join(LOG_DIRECTORY)).map_err(Failed::from)?;
+    let reader = open_in(&config.storage.path)?;
+    Ok((config, reader))
+}
+
+pub fn open_in(data: &Path) -> Result<Reader, Failure> {
+    let reader = Reader::open_read_only(data.join(LOG_DIRECTORY)).map_err(Failed::from)?;
     // A newer release wrote it last: that is no damage. Where the newest record cannot be read, who meets it says so.
     if let Ok(Some(newest)) = reader.record(reader.last_seq()) {
         codec::versioned(&newest.payload).map_err(Failed::from)?;
     }
-    Ok((config, reader))
+    Ok(reader)
 }
 
 /// False when whoever reads, such as `head`, has seen enough.
@@ -219,8 +256,42 @@ fn end(mut out: impl Write) -> Result<(), Failure> {
     }
 }
 
-/// Bytes and snapshots are counted by reading, so it takes as long as the log is.
-fn info(reader: &Reader, as_json: bool) -> Result<(), Failure> {
+/// Says what one log came to. `partition` is a further one of a node.
+fn verified(
+    opened: Result<Reader, Failure>,
+    scratch: Option<&Path>,
+    as_json: bool,
+    partition: Option<u8>,
+) -> Result<(), Failure> {
+    let began = Instant::now();
+    let verified = opened.and_then(|reader| Ok(proved(&reader, scratch)?));
+    if as_json {
+        let mut shown = json(&verified, began);
+        if let Some(partition) = partition {
+            shown["partition"] = partition.into();
+        }
+        println!("{shown}");
+    }
+    let Verified { records, bytes, books, snapshots, index_entries, states, head } = verified?;
+    if !as_json {
+        let what = partition.map(|partition| format!("partition {partition}: ")).unwrap_or_default();
+        println!(
+            "{what}ok: {records} records ({bytes} bytes), {books} books, {snapshots} snapshots, {index_entries} \
+             index entries, {states} states; head {}",
+            hex::encode(head)
+        );
+    }
+    took(began, records);
+    Ok(())
+}
+
+/// Bytes and snapshots are counted by reading, so it takes as long as the log is. Of the further partitions it says where
+/// they end.
+fn info(reader: &Reader, own: u8, others: &[(u8, PathBuf)], as_json: bool) -> Result<(), Failure> {
+    let mut ends = vec![(own, reader.tip())];
+    for (partition, data) in others {
+        ends.push((*partition, open_in(data)?.tip()));
+    }
     let (mut records, mut bytes) = (0_u64, 0_u64);
     for record in reader.records(1, None) {
         let record = record.map_err(other)?;
@@ -239,7 +310,9 @@ fn info(reader: &Reader, as_json: bool) -> Result<(), Failure> {
             "firstSeq": reader.last_seq().min(1), "lastSeq": reader.last_seq(), "records": records, "bytes": bytes,
             "snapshots": snapshots, "snapshotTenants": tenants, "snapshotSeq": reader.floor(),
             "formatVersion": wal::RECORD_VERSION, "headHash": head,
-            "partitions": [{ "partition": 0, "lastSeq": reader.last_seq(), "headHash": head }],
+            "partitions": ends.iter().map(|(partition, tip)| json!({
+                "partition": partition, "lastSeq": tip.seq, "headHash": hex::encode(tip.hash),
+            })).collect::<Vec<_>>(),
         });
         println!("{info}");
         return Ok(());
@@ -255,6 +328,9 @@ fn info(reader: &Reader, as_json: bool) -> Result<(), Failure> {
     );
     println!("format version  {}", wal::RECORD_VERSION);
     println!("head hash       {head}");
+    for (partition, tip) in &ends[1..] {
+        println!("partition {partition:<6}{}", ends_with(*tip));
+    }
     Ok(())
 }
 
@@ -331,7 +407,7 @@ fn tell_salvaged(to: &Path, salvaged: &Salvaged, as_json: bool) {
 #[derive(Args, Debug)]
 pub struct Export {
     #[command(flatten)]
-    settings: Settings,
+    settings: LogSettings,
     /// The file to write; it must not exist
     #[arg(value_name = "FILE")]
     file: PathBuf,

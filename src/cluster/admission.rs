@@ -22,7 +22,7 @@ use wal::cluster::{Following, Keys, LookError, Quorum, Seen, founded, partitions
 use wal::{OpenError, Tip};
 
 /// A start waits for etcd so long before it goes on without.
-const START: Duration = Duration::from_secs(3);
+pub(super) const START: Duration = Duration::from_secs(3);
 
 /// A process that lives speaks again within this: some of its words.
 pub(super) const SPEAKS: Duration = Duration::from_secs(1);
@@ -171,6 +171,7 @@ pub(super) fn prepare(
         held_up: None,
         present_ms: 0,
         ordered_at_ms: 0,
+        partitions: cluster.takes_more().then_some(config.partitions),
     };
     let view = View {
         partition: cluster.partition.clone(),
@@ -263,7 +264,11 @@ pub(super) fn try_admit(shared: &Shared, local: Tip) -> Result<(), ClusterError>
     if founded.id != settings.cluster {
         return Err(ClusterError::of(path, OTHER_CLUSTER));
     }
-    must_have((settings.partitions, settings.is_preview), partitions(&*following.quorum, &following.keys)?)?;
+    // Of the others the first one's process answers for it.
+    if settings.partition.unwrap_or(0) == 0 {
+        let has = partitions(&*following.quorum, &following.keys)?;
+        must_have((settings.partitions, settings.is_preview), has)?;
+    }
     let seen = match following.look(local) {
         // The batches that are no longer in etcd are brought by a peer, whose log shows whether this one is a
         // beginning of it.
@@ -316,14 +321,14 @@ pub(super) fn must_store(stores: Option<u8>) -> Result<(), ClusterError> {
 /// The number that a configuration claims, if it does, is the cluster's.
 pub(super) fn must_have((claimed, is_preview): (Option<u8>, bool), has: u8) -> Result<(), ClusterError> {
     match claimed.filter(|claimed| *claimed != has) {
-        None => must_serve(has, is_preview && claimed.is_some()),
+        None => must_serve(has, is_preview),
         Some(claimed) => Err(ClusterError::Partitions(format!(
             "the configuration says {claimed}, and the cluster has {has}: set it to {has}, or leave it out"
         ))),
     }
 }
 
-/// The only place that refuses more than one partition (docs/decisions/0199): a preview, whose nodes say the number.
+/// The only place that refuses more than one partition (docs/decisions/0199): a preview.
 pub(super) fn must_serve(partitions: u8, is_preview: bool) -> Result<(), ClusterError> {
     if partitions == 1 || is_preview {
         return Ok(());

@@ -16,12 +16,23 @@ pub struct Belongs {
     /// Taken out to be one machine again, which bars it from the cluster for ever.
     #[serde(default)]
     pub barred: bool,
+    /// Of the cluster, as far as this node knows.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub partitions: u8,
+}
+
+fn one() -> u8 {
+    1
+}
+
+fn is_one(number: &u8) -> bool {
+    *number == 1
 }
 
 impl Belongs {
     pub fn new(cluster: &str, partition: &str) -> Result<Belongs, Failed> {
         let (cluster, partition) = (cluster.to_owned(), partition.to_owned());
-        Ok(Belongs { cluster, partition, id: random_name()?, barred: false })
+        Ok(Belongs { cluster, partition, id: random_name()?, barred: false, partitions: 1 })
     }
 
     pub fn read(data: &Path) -> Result<Option<Belongs>, Failed> {

@@ -12,11 +12,12 @@ use crate::recovery::directory::{self, CLUSTER_FILE, LOG_DIRECTORY};
 use crate::recovery::{Failed, at};
 use domain::codec;
 use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use wal::cluster::{
     Change, Compare, Following, Founded, Keys, LookError, Quorum, Read, Transaction, TransactionOutcome,
-    found, founded, partitions,
+    found, founded, partitions, place,
 };
 use wal::{Config as LogConfig, Log, ReportTo, RocksStore, Tip};
 
@@ -43,12 +44,13 @@ pub fn init(config: &Config) -> Result<Done, ClusterError> {
     fs::create_dir_all(data).map_err(at(data))?;
     let (fingerprint, tip, _) = open(config)?;
     let cluster = random_name()?;
-    for partition in others(config) {
+    for (_, partition) in others(config) {
         partitions::prepare(config, &partition, &cluster)?;
         open(&partition)?;
     }
     // Written down before etcd has it: after a death in between `reseed` goes on.
-    Belongs::new(&cluster, &config.cluster.partition)?.write(data)?;
+    let belongs = Belongs::new(&cluster, &config.cluster.partition)?;
+    Belongs { partitions: config.partitions, ..belongs }.write(data)?;
     let founding = Founded { fingerprint, id: cluster.clone(), stores: Some(codec::NEWEST) };
     let made =
         found_others(config, &etcd, &founding).and_then(|()| insist(&etcd, &keys, &founding, config, tip));
@@ -80,13 +82,7 @@ pub fn make_partition(node: &Config, partition: u8) -> Result<(), ClusterError> 
 pub fn reseed(config: &Config) -> Result<Done, ClusterError> {
     let data = &config.storage.path;
     let (etcd, keys) = not_founded_yet(config)?;
-    let Some(belongs) = Belongs::read(data)?.filter(|belongs| !belongs.barred) else {
-        return Err(ClusterError::of(data, NOT_MEMBER));
-    };
-    if config.cluster.number() == 1 && data.join(PARTITIONS_DIRECTORY).is_dir() {
-        let why = "this node has several: set the number that the cluster had";
-        return Err(ClusterError::Partitions(why.to_owned()));
-    }
+    let belongs = must_be_member(data)?;
     let (fingerprint, tip, stores) = open(config)?;
     let founding = Founded { fingerprint, id: belongs.cluster.clone(), stores };
     found_others(config, &etcd, &founding)?;
@@ -94,61 +90,92 @@ pub fn reseed(config: &Config) -> Result<Done, ClusterError> {
     Ok(Done { cluster: belongs.cluster, tip })
 }
 
-fn others(config: &Config) -> impl Iterator<Item = Config> {
-    (1..config.cluster.number()).map(|partition| config.of_partition(partition))
+/// The record of one further partition was lost, with an etcd of its own. Its log must have been verified.
+pub fn reseed_partition(config: &Config, partition: u8) -> Result<Done, ClusterError> {
+    must_be_active(&config.storage.path)?;
+    let belongs = must_be_member(&config.storage.path)?;
+    let (etcd, keys) = etcd(config)?;
+    let Some(first) = founded_in_time(&etcd, &keys)? else { return Err(LookError::NotFounded.into()) };
+    let own = config.of_partition(partition);
+    let tip = found_other(&own, (&etcd, &keys), &first, partition, true)?.ok_or(LookError::Exists)?;
+    Ok(Done { cluster: belongs.cluster, tip })
+}
+
+/// That this directory's cluster had, for [`reseed`]: more than one only if it is served here.
+pub fn number_before(config: &Config) -> Result<u8, ClusterError> {
+    let data = config.storage.path.as_path();
+    let known = Belongs::read(data)?.map_or(1, |belongs| belongs.partitions);
+    let number = config.cluster.partitions.unwrap_or(known);
+    if number < known || number == 1 && data.join(PARTITIONS_DIRECTORY).is_dir() {
+        let why = "this node has several: set the number that the cluster had";
+        return Err(ClusterError::Partitions(why.to_owned()));
+    }
+    must_serve(number, config.cluster.partitions_preview)?;
+    Ok(number)
+}
+
+fn must_be_member(data: &Path) -> Result<Belongs, ClusterError> {
+    let belongs = Belongs::read(data)?.filter(|belongs| !belongs.barred);
+    belongs.ok_or_else(|| ClusterError::of(data, NOT_MEMBER))
+}
+
+fn others(config: &Config) -> impl Iterator<Item = (u8, Config)> {
+    (1..config.partitions).map(|partition| (partition, config.of_partition(partition)))
 }
 
 /// Before the first: what is begun and not there is known by that, and goes on.
 fn found_others(config: &Config, etcd: &Etcd, first: &Founded) -> Result<(), ClusterError> {
-    for partition in others(config) {
-        let data = partition.storage.path.as_path();
-        if !data.join(LOG_DIRECTORY).join("CURRENT").is_file() {
-            return Err(ClusterError::of(
-                data,
-                "the log of this partition is missing: bring its directory back",
-            ));
-        }
-        if Belongs::read(data)?.is_none_or(|belongs| belongs.cluster != first.id) {
-            return Err(ClusterError::of(
-                data,
-                "this directory is of another cluster than the one that it is in",
-            ));
-        }
-        let keys = Keys::new(&partition.cluster.partition);
-        // By a call before, or it was not lost; its nodes may have raised what it stores since.
-        let there = founded_in_time(etcd, &keys)?;
-        if there.is_some_and(|there| there.id == first.id && there.fingerprint == first.fingerprint) {
-            continue;
-        }
-        let (_, tip, stores) = open(&partition)?;
-        let founding = Founded { stores: stores.or(first.stores), ..first.clone() };
-        insist(etcd, &keys, &founding, &partition, tip)?;
+    let keys = Keys::new(&config.cluster.partition);
+    for (partition, own) in others(config) {
+        found_other(&own, (etcd, &keys), first, partition, false)?;
     }
     Ok(())
 }
 
+/// From its log here; the end of that, unless it was there already. `own` is its configuration; where its etcd has lost
+/// it (`is_lost`), another one may take its place.
+fn found_other(
+    own: &Config,
+    (etcd, keys): (&Etcd, &Keys),
+    first: &Founded,
+    partition: u8,
+    is_lost: bool,
+) -> Result<Option<Tip>, ClusterError> {
+    let data = own.storage.path.as_path();
+    if !data.join(LOG_DIRECTORY).join("CURRENT").is_file() {
+        return Err(ClusterError::of(data, "the log of this partition is missing: bring its directory back"));
+    }
+    if Belongs::read(data)?.is_none_or(|belongs| belongs.cluster != first.id) {
+        return Err(ClusterError::of(
+            data,
+            "this directory is of another cluster than the one that it is in",
+        ));
+    }
+    let (own_etcd, own_keys) = self::etcd(own)?;
+    // By a call before, or it was not lost; its nodes may have raised what it stores since.
+    let there = founded_in_time(&own_etcd, &own_keys)?;
+    let is_there = there.is_some_and(|there| there.id == first.id && there.fingerprint == first.fingerprint);
+    let random = random_name()?;
+    until_answered(etcd, PATIENCE, || {
+        Ok(place((etcd, keys), (&own_etcd, &own_keys), partition, &random, is_lost && !is_there)?)
+    })?;
+    if is_there {
+        return Ok(None);
+    }
+    let (_, tip, stores) = open(own)?;
+    let founding = Founded { stores: stores.or(first.stores), ..first.clone() };
+    insist(&own_etcd, &own_keys, &founding, own, tip)?;
+    Ok(Some(tip))
+}
+
 fn not_founded_yet(config: &Config) -> Result<(Etcd, Keys), ClusterError> {
-    must_serve(config.cluster.number(), config.cluster.partitions_preview)?;
+    must_serve(config.partitions, config.cluster.partitions_preview)?;
     let (etcd, keys) = etcd(config)?;
     must_be_active(&config.storage.path)?;
     match founded_in_time(&etcd, &keys)? {
         None => Ok((etcd, keys)),
         Some(_) => Err(LookError::Exists.into()),
     }
-}
-
-/// The number that there is already changes nothing.
-pub fn grow(config: &Config, to: u8) -> Result<(), ClusterError> {
-    let (etcd, keys) = etcd(config)?;
-    if founded_in_time(&etcd, &keys)?.is_none() {
-        return Err(LookError::NotFounded.into());
-    }
-    let has = partitions_in_time(&etcd, &keys)?;
-    if to < has {
-        let why = format!("the cluster has {has}, and never fewer than before: {to} is refused");
-        return Err(ClusterError::Partitions(why));
-    }
-    if to == has { Ok(()) } else { must_serve(to, false) }
 }
 
 pub fn peers(config: &Config) -> Result<Vec<String>, ClusterError> {
@@ -160,7 +187,9 @@ pub fn peers(config: &Config) -> Result<Vec<String>, ClusterError> {
 /// What the node has no longer counts, and nothing is kept in etcd for it. Of the first partition last: a call that was
 /// refused is made again.
 pub fn forget(config: &Config, node: &str) -> Result<(), ClusterError> {
-    for partition in others(config) {
+    let (first, keys) = etcd(config)?;
+    let config = &Config { partitions: partitions_in_time(&first, &keys)?, ..config.clone() };
+    for (_, partition) in others(config) {
         let (etcd, keys) = etcd(&partition)?;
         let seen = Following::new(Arc::new(etcd), keys.clone(), &config.cluster.node).glance()?;
         if seen.nodes.iter().any(|(of, _)| *of == keys.node(node)) {
@@ -246,14 +275,14 @@ pub(super) fn partitions_in_time(etcd: &Etcd, keys: &Keys) -> Result<u8, Cluster
     until_answered(etcd, PATIENCE, || Ok(partitions(etcd, keys)?))
 }
 
-fn insist(
+pub(super) fn insist(
     etcd: &Etcd,
     keys: &Keys,
     founding: &Founded,
     config: &Config,
     tip: Tip,
 ) -> Result<(), ClusterError> {
-    let (founding, node) = ((founding, config.cluster.number()), &config.cluster.node);
+    let (founding, node) = ((founding, config.partitions), &config.cluster.node);
     until_answered(etcd, PATIENCE, || Ok(found(etcd, keys, founding, node, 1, tip)?))
 }
 

@@ -387,6 +387,7 @@ mod tests {
             held_up: None,
             present_ms: 0,
             ordered_at_ms: 0,
+            partitions: None,
         }
     }
 

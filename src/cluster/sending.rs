@@ -2,11 +2,12 @@
 //! keys, operators, banks and rates; the others' the calls that the first one decides.
 
 use super::admission::members;
+use super::etcd::Etcd;
 use super::passing::Passing;
 use super::peers::{self, PROOF, PeerKey};
 use super::questions::Question;
 use super::{Cluster, ClusterError};
-use crate::config::Config;
+use crate::config::{self, Config};
 use crate::http::listen::Arrival;
 use crate::http::respond::Reply;
 use crate::recovery::directory;
@@ -16,9 +17,10 @@ use domain::platform::hash_key;
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use hyper::Method;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
-use wal::cluster::{Following, Keys, cluster_name, partition_name};
+use wal::cluster::{Following, Keys, Quorum, cluster_name, partition_name};
 
 pub const PATH: &str = "/peer/platform";
 /// Of one message: it is written in another partition's log, which etcd agrees on.
@@ -35,21 +37,39 @@ pub struct Sending {
     passing: Passing,
     own: u8,
     partitions: u8,
+    /// Of the partitions that have another one than this.
+    etcd_of: HashMap<u8, Arc<dyn Quorum>>,
 }
 
 impl Sending {
     pub fn new(config: &Config, cluster: Cluster) -> Result<Sending, ClusterError> {
         let key = PeerKey::derived(&directory::mark_key(&config.storage.path)?);
-        let (own, partitions) = (config.partition.unwrap_or(0), config.cluster.number());
-        Ok(Sending { cluster, passing: Passing::new(peers::client(config, None)?, key), own, partitions })
+        let (own, partitions) = (config.partition.unwrap_or(0), config.partitions);
+        let (mut etcd_of, mut known) = (HashMap::new(), HashMap::<&[String], Arc<dyn Quorum>>::new());
+        for partition in 0..partitions {
+            let etcd = config.cluster.etcd_for(partition);
+            if etcd == config.cluster.etcd {
+                continue;
+            }
+            let other = match known.get(etcd) {
+                Some(other) => Arc::clone(other),
+                None => {
+                    Arc::new(Etcd::new(&config::Cluster { etcd: etcd.to_vec(), ..config.cluster.clone() })?)
+                }
+            };
+            known.insert(etcd, Arc::clone(&other));
+            etcd_of.insert(partition, other);
+        }
+        let passing = Passing::new(peers::client(config, None)?, key);
+        Ok(Sending { cluster, passing, own, partitions, etcd_of })
     }
 
     /// The address of a partition's leader for other nodes.
     async fn leader(&self, partition: u8) -> Result<String, String> {
         let shared = Arc::clone(&self.cluster.shared);
+        let quorum = Arc::clone(self.etcd_of.get(&partition).unwrap_or(&shared.following.quorum));
         let look = move || {
             let name = partition_name(cluster_name(&shared.views.borrow().partition), partition);
-            let quorum = Arc::clone(&shared.following.quorum);
             let seen = Following::new(quorum, Keys::new(&name), &shared.settings.me.node).glance();
             let seen = seen.map_err(|error| error.to_string())?;
             let leader = members(&seen).into_iter().find(|member| member.node == seen.epoch.node);

@@ -7,7 +7,7 @@ use super::Shared;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
 const LAST_WORDS: Duration = Duration::from_millis(200);
@@ -16,11 +16,35 @@ const HAND_OVER: Duration = Duration::from_secs(11);
 /// `EX_SOFTWARE`: the process could not start anew.
 const EXIT_FATAL: i32 = 70;
 
-/// The process is about to end as it was asked to, also that of a leader that was deposed.
-static STOPS: AtomicBool = AtomicBool::new(false);
+/// Whether the process is about to end, also that of a leader that was deposed, and what comes after.
+static ENDING: AtomicU8 = AtomicU8::new(RUNS);
+const RUNS: u8 = 0;
+const STARTS_ANEW: u8 = 1;
+const ENDS: u8 = 2;
 
-pub fn stop() {
-    STOPS.store(true, Ordering::Release);
+pub(super) fn stop() {
+    let _ = ENDING.compare_exchange(RUNS, ENDS, Ordering::AcqRel, Ordering::Acquire);
+}
+
+/// As an operator says.
+pub fn stop_for_good() {
+    ENDING.store(ENDS, Ordering::Release);
+}
+
+/// False if the process is about to end.
+pub fn stop_to_start_anew() -> bool {
+    ENDING.compare_exchange(RUNS, STARTS_ANEW, Ordering::AcqRel, Ordering::Acquire).is_ok()
+}
+
+pub fn starts_anew() -> bool {
+    ENDING.load(Ordering::Acquire) == STARTS_ANEW
+}
+
+/// At the end of a process that stopped in good order.
+pub fn start_anew_if_due() {
+    if starts_anew() {
+        replace();
+    }
 }
 
 /// In a moment. Only the first call counts.
@@ -35,7 +59,7 @@ pub(super) fn step_down(shared: &Arc<Shared>, why: &str) {
         view.leader = None;
         view.waits_for = "there is no leader".into();
     });
-    if STOPS.load(Ordering::Acquire) {
+    if ENDING.load(Ordering::Acquire) != RUNS {
         return;
     }
     tracing::warn!(why, "this node leads no more: it starts anew and stands by");
@@ -53,9 +77,13 @@ pub(super) fn step_down(shared: &Arc<Shared>, why: &str) {
 /// The program may have been deleted or replaced on the disk meanwhile. Does nothing if the process
 /// is about to end.
 pub(super) fn start_anew() -> ! {
-    while STOPS.load(Ordering::Acquire) {
+    while ENDING.load(Ordering::Acquire) != RUNS {
         std::thread::park();
     }
+    replace()
+}
+
+fn replace() -> ! {
     let mut arguments = std::env::args_os();
     let name = arguments.next().unwrap_or_else(|| "pasarela".into());
     let error = Command::new("/proc/self/exe").arg0(name).args(arguments).exec();

@@ -57,6 +57,9 @@ pub struct Member {
     /// When an operator last said who leads instead of it, by its own clock.
     #[serde(default)]
     pub ordered_at_ms: i64,
+    /// The number that it goes by, if it takes a higher one by itself.
+    #[serde(default)]
+    pub partitions: Option<u8>,
 }
 
 impl Member {

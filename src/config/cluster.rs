@@ -4,6 +4,7 @@ use super::Secret;
 use super::error::ValueError;
 use super::keys::{Keys, settings};
 use super::values::{address, path, text_if, url};
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,6 +13,8 @@ use std::time::Duration;
 settings! {
     Cluster {
         etcd: Vec<String> = list(Vec::new(), endpoint),
+        /// Of the partitions that have one of their own.
+        etcd_of: BTreeMap<u8, Vec<String>> = numbered(0..=63, endpoint),
         partition: String = parsed("main".to_owned(), name),
         /// Of the whole cluster; `None` makes no claim.
         partitions: Option<u8> = optional_integer(1..=64),
@@ -29,6 +32,10 @@ settings! {
         username: Option<String> = optional(|text| Ok(text.to_owned())),
         password_file: Option<PathBuf> = optional(path),
     } refused where {
+        |cluster| cluster.etcd_of.contains_key(&0) => "etcd_of.0", "partition 0 is in cluster.etcd";
+        |cluster| !cluster.is_on() && !cluster.etcd_of.is_empty() => "etcd_of", "goes with cluster.etcd";
+        |cluster| cluster.partitions.is_some_and(|number| cluster.etcd_beyond(number).is_some())
+            => "etcd_of", "names a partition beyond cluster.partitions, of which the first is 0";
         |cluster| cluster.is_on() && cluster.peer_listen.ip().is_unspecified() && cluster.peer_advertise.is_none()
             => "peer_advertise", "is required where cluster.peer_listen is a wildcard";
         |cluster| cluster.is_on() && cluster.cert_file.is_some() != cluster.key_file.is_some()
@@ -41,13 +48,24 @@ settings! {
 }
 
 impl Cluster {
+    /// The etcd of a partition, also as another partition's process knows it.
+    pub fn etcd_for(&self, partition: u8) -> &[String] {
+        let of_others = self.etcd_of.get(&0).unwrap_or(&self.etcd);
+        self.etcd_of.get(&partition).unwrap_or(of_others)
+    }
+
     pub fn is_on(&self) -> bool {
         !self.etcd.is_empty()
     }
 
-    /// Of partitions, that this node goes by: more than one only if it is claimed.
-    pub fn number(&self) -> u8 {
-        self.partitions.unwrap_or(1)
+    /// Whether a node goes by a higher number of partitions once the cluster has it.
+    pub fn takes_more(&self) -> bool {
+        self.partitions_preview && self.partitions.is_none()
+    }
+
+    /// A partition that has an etcd of its own and is none of so many.
+    pub fn etcd_beyond(&self, number: u8) -> Option<u8> {
+        self.etcd_of.keys().copied().find(|partition| *partition >= number)
     }
 
     pub fn peer_hosts(&self) -> impl Iterator<Item = String> {

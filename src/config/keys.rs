@@ -309,6 +309,20 @@ impl<'s> Keys<'s> {
         values
     }
 
+    /// A section of lists, each under a number; what is empty is as if it were not there.
+    pub(super) fn numbered<T>(
+        &mut self,
+        name: &str,
+        numbers: RangeInclusive<u8>,
+        parse: impl Fn(&str) -> Result<T, ValueError>,
+    ) -> BTreeMap<u8, Vec<T>> {
+        let mut section = self.section(name);
+        let lists = numbers.map(|number| (number, section.list(&number.to_string(), Vec::new(), &parse)));
+        let lists = lists.filter(|(_, list)| !list.is_empty()).collect();
+        section.done();
+        lists
+    }
+
     pub(super) fn texts(&mut self, name: &str) -> Vec<(String, String)> {
         let section = self.section(name);
         let mut texts = Vec::with_capacity(section.table.len());

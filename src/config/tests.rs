@@ -460,6 +460,30 @@ fn a_cluster_claims_no_number_of_partitions_unless_it_is_given() {
 }
 
 #[test]
+fn a_partition_has_the_etcd_that_is_named_for_it_or_that_of_all() {
+    let text = |more: &str| format!("[cluster]\netcd = [\"http://a:1/\"]\n{more}");
+    let config =
+        parse(&text("[cluster.etcd_of]\n3 = [\"http://b:1/\", \"http://c:1\"]\n4 = []")).expect("valid");
+    for (partition, etcd) in
+        [(0, &["http://a:1"][..]), (3, &["http://b:1", "http://c:1"]), (4, &["http://a:1"])]
+    {
+        assert_eq!(config.of_partition(partition).cluster.etcd, etcd, "{partition}");
+    }
+    let own = |partition: &str| format!("[cluster.etcd_of]\n{partition} = [\"http://b:1\"]");
+    let wrong = "[cluster.etcd_of]\n1 = [\"b:1\"]";
+    for (text, said) in [
+        (text(&own("0")), "cluster.etcd_of.0: partition 0 is in cluster.etcd"),
+        (text(&own("64")), "cluster.etcd_of.64: there is no such key"),
+        (text(&format!("partitions = 3\n{}", own("3"))), "cluster.etcd_of: names a partition beyond"),
+        (own("1"), "cluster.etcd_of: goes with cluster.etcd"),
+        (text(wrong), "cluster.etcd_of.1[0]: "),
+    ] {
+        assert!(complaint(&text).starts_with(said), "{}", complaint(&text));
+    }
+    assert!(parse(&text(&format!("partitions = 4\n{}", own("3")))).is_ok());
+}
+
+#[test]
 fn a_generated_token_stays_and_counts_everywhere() {
     let directory = tempfile::tempdir().expect("a directory");
     let data = directory.path().join("data");

@@ -34,6 +34,9 @@ pub struct Machines {
     _alone: MutexGuard<'static, ()>,
     directory: TempDir,
     etcd: Vec<Option<Child>>,
+    /// An etcd of one member, beside the others.
+    own_etcd: Option<Child>,
+    own_etcd_ports: [u16; 2],
     /// Clients' and peers' ports of each etcd.
     etcd_ports: Vec<[u16; 2]>,
     /// From each node to each etcd.
@@ -76,8 +79,20 @@ impl Machines {
         let peer_wires = ports.iter().map(|[_, _, peer]| Wire::to(*peer)).collect();
         let (etcd, nodes) = (vec![None, None, None], vec![None, None, None]);
         let programs = [(); 3].map(|()| PathBuf::from(env!("CARGO_BIN_EXE_pasarela")));
-        let mut machines =
-            Machines { _alone, directory, etcd, etcd_ports, wires, peer_wires, nodes, ports, programs };
+        let (own_etcd, own_etcd_ports) = (None, [port(), port()]);
+        let mut machines = Machines {
+            _alone,
+            directory,
+            etcd,
+            own_etcd,
+            own_etcd_ports,
+            etcd_ports,
+            wires,
+            peer_wires,
+            nodes,
+            ports,
+            programs,
+        };
         for n in 0..3 {
             machines.start_etcd(n);
             machines.configure(n, "");
@@ -98,25 +113,26 @@ impl Machines {
             .enumerate()
             .map(|(n, [_, peer])| format!("e{n}=http://127.0.0.1:{peer}"))
             .collect();
-        let [client, peer] = self.etcd_ports[n].map(|port| format!("http://127.0.0.1:{port}"));
-        let child = Command::new("etcd")
-            .args(["--name", &format!("e{n}"), "--initial-cluster", &members.join(",")])
-            .arg("--data-dir")
-            .arg(self.directory.path().join(format!("etcd-{n}")))
-            .args(["--listen-client-urls", &client, "--advertise-client-urls", &client])
-            .args(["--listen-peer-urls", &peer, "--initial-advertise-peer-urls", &peer])
-            .args([
-                "--max-request-bytes",
-                "4194304",
-                "--heartbeat-interval",
-                "25",
-                "--election-timeout",
-                "250",
-            ])
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn();
-        self.etcd[n] = Some(child.expect("etcd starts"));
+        self.etcd[n] = Some(etcd(
+            &format!("e{n}"),
+            &members.join(","),
+            self.path(&format!("etcd-{n}")),
+            self.etcd_ports[n],
+        ));
+    }
+
+    /// An etcd of one member, on the data that it had before.
+    pub fn start_own_etcd(&mut self) {
+        let member = format!("own=http://127.0.0.1:{}", self.own_etcd_ports[1]);
+        self.own_etcd = Some(etcd("own", &member, self.path("etcd-own"), self.own_etcd_ports));
+    }
+
+    pub fn kill_own_etcd(&mut self) {
+        end(&mut self.own_etcd);
+    }
+
+    pub fn own_etcd_endpoint(&self) -> String {
+        format!("http://127.0.0.1:{}", self.own_etcd_ports[0])
     }
 
     /// Every etcd anew, without any data.
@@ -249,10 +265,7 @@ impl Machines {
     }
 
     pub fn kill(&mut self, node: usize) {
-        if let Some(mut child) = self.nodes[node].take() {
-            child.kill().expect("it is killed");
-            child.wait().expect("it has ended");
-        }
+        end(&mut self.nodes[node]);
     }
 
     pub fn pid(&self, node: usize) -> u32 {
@@ -264,10 +277,7 @@ impl Machines {
     }
 
     pub fn kill_etcd(&mut self, etcd: usize) {
-        if let Some(mut child) = self.etcd[etcd].take() {
-            child.kill().expect("it is killed");
-            child.wait().expect("it has ended");
-        }
+        end(&mut self.etcd[etcd]);
     }
 
     pub fn signal_etcd(&self, etcd: usize, signal: &str) {
@@ -505,6 +515,29 @@ impl Machines {
     }
 }
 
+fn end(process: &mut Option<Child>) {
+    if let Some(mut child) = process.take() {
+        child.kill().expect("it is killed");
+        child.wait().expect("it has ended");
+    }
+}
+
+/// `ports` are those of clients and peers.
+fn etcd(name: &str, members: &str, data: PathBuf, ports: [u16; 2]) -> Child {
+    let [client, peer] = ports.map(|port| format!("http://127.0.0.1:{port}"));
+    let child = Command::new("etcd")
+        .args(["--name", name, "--initial-cluster", members])
+        .arg("--data-dir")
+        .arg(data)
+        .args(["--listen-client-urls", &client, "--advertise-client-urls", &client])
+        .args(["--listen-peer-urls", &peer, "--initial-advertise-peer-urls", &peer])
+        .args(["--max-request-bytes", "4194304", "--heartbeat-interval", "25", "--election-timeout", "250"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    child.expect("etcd starts")
+}
+
 fn send(pid: u32, signal: &str) {
     let sent = Command::new("kill").args([format!("-{signal}"), pid.to_string()]).status();
     assert!(sent.expect("kill runs").success());
@@ -598,7 +631,7 @@ fn whole_answer(patience: Duration, port: u16, request: &str) -> std::io::Result
 
 impl Drop for Machines {
     fn drop(&mut self) {
-        for child in self.nodes.iter_mut().chain(&mut self.etcd).flatten() {
+        for child in self.nodes.iter_mut().chain(&mut self.etcd).chain([&mut self.own_etcd]).flatten() {
             let _ = child.kill();
             let _ = child.wait();
         }

@@ -32,13 +32,17 @@ fn rows(machines: &Machines, node: usize) -> Vec<Value> {
     shown["partitions"].as_array().cloned().unwrap_or_default()
 }
 
-/// Waits until every node shows a leader of each partition, and three nodes of it.
 pub fn until_led(machines: &Machines) {
+    until_all_led(machines, 3);
+}
+
+/// Waits until every node shows a leader of each partition, and three nodes of it.
+fn until_all_led(machines: &Machines, partitions: usize) {
     let is_led = |row: &Value| row["leader"].is_string() && row["nodes"].as_array().map(Vec::len) == Some(3);
     machines.until(|machines| {
         (0..3).all(|node| {
             let rows = rows(machines, node);
-            rows.len() == 3 && rows.iter().all(is_led)
+            rows.len() == partitions && rows.iter().all(is_led)
         })
     });
 }
@@ -162,13 +166,31 @@ fn partitions_are_served_whatever_process_dies() {
     for node in 0..3 {
         let verified = machines.command(node, &["wal", "verify"]);
         assert!(verified.status.success(), "{}", said(&verified));
-        for partition in ["1", "2"] {
-            let data = machines.data(node).join("partitions").join(partition);
-            let verified =
-                machines.command(node, &["wal", "verify", "--data-dir", data.to_str().expect("text")]);
-            assert!(verified.status.success(), "{}", said(&verified));
+        assert_eq!(String::from_utf8_lossy(&verified.stdout).matches("ok: ").count(), 3, "each partition");
+        let json = |arguments: &[&str]| -> Value {
+            serde_json::from_slice(&machines.command(node, arguments).stdout).expect("JSON")
+        };
+        let all = json(&["wal", "info", "--json"]);
+        for partition in [1, 2] {
+            let number = partition.to_string();
+            let one = json(&["wal", "info", "--json", "--partition", &number]);
+            assert_eq!(one["partitions"], json!([all["partitions"][partition]]), "{all}");
+            let verified = json(&["wal", "verify", "--json", "--partition", &number]);
+            assert_eq!(verified["headHash"], all["partitions"][partition]["headHash"], "{verified}");
         }
     }
+    let unknown = machines.command(0, &["wal", "verify", "--partition", "3"]);
+    assert!(
+        unknown.status.code() == Some(2) && said(&unknown).contains("no partition 3"),
+        "{}",
+        said(&unknown)
+    );
+    let copy = machines.path("copy");
+    let copied = machines.command(0, &["backup", copy.to_str().expect("text")]);
+    assert!(copied.status.success() && said(&copied).contains("of partition 0 alone"), "{}", said(&copied));
+    std::fs::remove_dir_all(machines.data(0).join("partitions/2")).expect("it is there");
+    let missing = machines.command(0, &["wal", "verify"]);
+    assert!(said(&missing).contains("partition 2 is missing"), "{}", said(&missing));
 }
 
 /// The partition and a test key of a new account.
@@ -682,5 +704,190 @@ fn operators_lists_are_of_all_partitions_and_name_those_that_are_missing() {
     shown.extend(walked(&machines, "/admin/payments?", "id", Some(cursor)));
     shown.sort_unstable_by(|one, other| other.cmp(one));
     assert_eq!(shown, all, "each once");
+}
+
+#[test]
+fn a_partition_has_an_etcd_of_its_own_whose_loss_is_its_own() {
+    let Some(mut machines) = machines() else { return };
+    let of = |partition: u8| {
+        format!("{PREVIEW}\n[cluster.etcd_of]\n{partition} = [\"{}\"]", machines.own_etcd_endpoint())
+    };
+    for (partition, word) in [(0, "etcd_of.0"), (3, "etcd_of")] {
+        machines.configure(0, &of(partition));
+        let refused = machines.command(0, &["cluster", "init"]);
+        assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
+        assert!(said(&refused).contains(word) && said(&refused).lines().count() == 1, "{}", said(&refused));
+    }
+    let own = of(1);
+    (0..3).for_each(|node| machines.configure(node, &own));
+    machines.start_own_etcd();
+    machines.found();
+    until_led(&machines);
+    let accounts = ["one", "two", "three"].map(|name| opened(&machines, name));
+    assert_eq!(accounts.each_ref().map(|(partition, ..)| *partition), [1, 2, 0]);
+    let fund = json!({ "currency": "VES", "amount": "100.00" });
+    let funded = |machines: &Machines, node, key: &str| {
+        call(machines, node, key, "POST", "/v1/test/fund", Some(&fund))
+    };
+    for (partition, _, key) in &accounts {
+        machines.until(|machines| funded(machines, 1, key).0 == 201);
+        assert_eq!(call(&machines, 2, key, "GET", "/v1/balance", None).0, 200, "{partition}");
+    }
+    let mut acknowledged = 1;
+
+    machines.kill_own_etcd();
+    machines.until(|machines| funded(machines, 0, &accounts[0].2).0 == 503);
+    for node in 0..3 {
+        for (_, _, key) in &accounts[1..] {
+            assert_eq!(funded(&machines, node, key).0, 201);
+        }
+        assert!(machines.is_ready(node));
+        assert_ne!(funded(&machines, node, &accounts[0].2).0, 201);
+    }
+    // A node that starts meanwhile serves the others.
+    machines.kill(2);
+    machines.start(2);
+    machines.until(|machines| machines.is_ready(2) && funded(machines, 2, &accounts[1].2).0 == 201);
+    machines.start_own_etcd();
+    machines.until(|machines| {
+        let is_done = funded(machines, 2, &accounts[0].2).0 == 201;
+        acknowledged += u32::from(is_done);
+        is_done
+    });
+    until_led(&machines);
+    // What was unknown may have been done; what was acknowledged was.
+    let balance = call(&machines, 1, &accounts[0].2, "GET", "/v1/balance", None).1;
+    let has: f64 = balance["availableVes"].as_str().expect("text").parse().expect("a number");
+    assert!(has >= f64::from(acknowledged) * 100.0, "{balance}");
+
+    // It lost all of its data: only that partition is founded again, from the log of a stopped node.
+    // The last one to stop has all of it.
+    let last = machines.leader();
+    machines.stop_all();
+    machines.kill_own_etcd();
+    std::fs::remove_dir_all(machines.path("etcd-own")).expect("it is there");
+    machines.start_own_etcd();
+    let reseed = |more: &[&str]| machines.command(last, &[&["cluster", "reseed"], more].concat());
+    assert!(said(&reseed(&[])).contains("already"), "{}", said(&reseed(&[])));
+    let done = reseed(&["--partition", "1"]);
+    assert!(done.status.success(), "{}", said(&done));
+    let again = reseed(&["--partition", "1"]);
+    assert!(again.status.code() == Some(1) && said(&again).contains("already"), "{}", said(&again));
+    (0..3).for_each(|node| machines.start(node));
+    machines.until_ready();
+    until_led(&machines);
+    assert_eq!(call(&machines, 1, &accounts[0].2, "GET", "/v1/balance", None), (200, balance));
+
+    // In the etcd of the others it would have a second leader.
+    machines.stop_all();
+    machines.configure(0, PREVIEW);
+    Words::of(&machines).remove("/pasarela/main/founded");
+    let elsewhere = said(&machines.command(0, &["cluster", "reseed"]));
+    assert!(elsewhere.contains("partition 1 is in another etcd"), "{elsewhere}");
+}
+
+#[test]
+fn partitions_are_added_under_load_by_one_command_which_goes_on_after_a_death() {
+    let Some(mut machines) = Machines::new() else { return };
+    const ANY: &str = "partitions_preview = true";
+    machines.configure(0, ANY);
+    machines.configure(2, ANY);
+    machines.found();
+    let grow = |to: &'static str| ["cluster", "grow", "--partitions", to];
+    let refused = |machines: &Machines, words: &str| {
+        let output = machines.command(0, &grow("3"));
+        let said = said(&output);
+        assert!(
+            output.status.code() == Some(2) && said.contains(words) && said.lines().count() == 1,
+            "{said}"
+        );
+    };
+    refused(&machines, "n1 takes no other number");
+    machines.stop(1);
+    machines.configure(1, &format!("{ANY}\npartitions = 1"));
+    machines.start(1);
+    machines.until_ready();
+    refused(&machines, "n1 takes no other number");
+    assert_eq!(Words::of(&machines).read("/pasarela/main/partitions"), "1");
+    machines.stop(1);
+    machines.configure(1, ANY);
+    machines.start(1);
+    machines.until_ready();
+
+    let early = opened(&machines, "early");
+    assert_eq!(early.0, 0);
+    let (merchant, before) = prepare(&machines);
+    let (load, callers) = Load::begin(machines.ports(), &merchant, CALLERS.0, CALLERS.1);
+    let began = Instant::now();
+    let grown = machines.command(0, &grow("3"));
+    assert!(grown.status.success(), "{}", said(&grown));
+    until_led(&machines);
+    eprintln!(
+        "from one to three in {} s, nobody was served for {} ms",
+        began.elapsed().as_secs(),
+        load.longest_gap(began).as_millis()
+    );
+    let accounts = ["one", "two", "three"].map(|name| opened(&machines, name));
+    assert_eq!(accounts.each_ref().map(|(partition, ..)| *partition), [1, 2, 1]);
+    let fund = json!({ "currency": "VES", "amount": "100.00" });
+    for (_, _, key) in accounts.iter().chain([&early]) {
+        machines.until(|machines| call(machines, 1, key, "POST", "/v1/test/fund", Some(&fund)).0 == 201);
+    }
+    let since = Instant::now();
+    machines.until(|_| load.first_success(since).is_some());
+
+    // Ended at any step, and made again.
+    for ms in [20, 60, 120, 300, 700] {
+        let mut command = machines.pasarela(1, &grow("4")).spawn().expect("it starts");
+        std::thread::sleep(Duration::from_millis(ms));
+        let _ = command.kill();
+        command.wait().expect("it has ended");
+    }
+    let grown = machines.command(2, &grow("4"));
+    assert!(grown.status.success(), "{}", said(&grown));
+    until_all_led(&machines, 4);
+    let again = machines.command(0, &grow("4"));
+    assert!(String::from_utf8_lossy(&again.stdout).contains("nothing was done"), "{}", said(&again));
+    let fewer = machines.command(0, &grow("3"));
+    assert!(fewer.status.code() == Some(2) && said(&fewer).contains("never fewer"), "{}", said(&fewer));
+    let last = opened(&machines, "last");
+    assert_eq!(last.0, 3);
+    machines.until(|machines| call(machines, 0, &last.2, "POST", "/v1/test/fund", Some(&fund)).0 == 201);
+
+    load.end();
+    callers.into_iter().for_each(|caller| caller.join().expect("a caller"));
+    load.with(|history| judge(&machines, history, before));
+    machines.stop_all();
+    (0..3).for_each(|node| machines.start(node));
+    machines.until_ready();
+    until_all_led(&machines, 4);
+    for (_, _, key) in accounts.iter().chain([&early, &last]) {
+        let balance = call(&machines, 2, key, "GET", "/v1/balance", None);
+        assert!(balance.0 == 200 && balance.1["availableVes"] == "100.00", "{balance:?}");
+    }
+    // The last one to stop has all of it.
+    let full = machines.leader();
+    machines.stop_all();
+    machines.logs_agree();
+    // The number is known without etcd and without a claim.
+    machines.lose_etcd();
+    machines.configure(full, "");
+    let began = Instant::now();
+    let refused = loop {
+        let refused = machines.command(full, &["cluster", "reseed"]);
+        if refused.status.code() == Some(2) || began.elapsed() > Duration::from_secs(30) {
+            break refused;
+        }
+    };
+    assert!(said(&refused).contains("serves one partition, not 4"), "{}", said(&refused));
+    machines.configure(full, ANY);
+    let began = Instant::now();
+    while !machines.command(full, &["cluster", "reseed"]).status.success() {
+        assert!(began.elapsed() < Duration::from_secs(30), "etcd does not start");
+    }
+    (0..3).for_each(|node| machines.start(node));
+    machines.until_ready();
+    until_all_led(&machines, 4);
+    assert_eq!(call(&machines, 1, &last.2, "GET", "/v1/balance", None).1["availableVes"], "100.00");
     machines.stop_all();
 }

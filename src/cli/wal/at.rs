@@ -1,8 +1,7 @@
 //! `pasarela wal at`: a tenant's balances, holds and open objects after a record.
 
 use super::records::keys_of;
-use super::{Looked, end, look, open, print};
-use crate::cli::Settings;
+use super::{LogSettings, Looked, end, look, open, print};
 use crate::cli::progress::shown;
 use crate::recovery::moment::{self, ModeState, Moment, When};
 use api::writer::Object;
@@ -24,7 +23,7 @@ use std::io;
 #[derive(Args, Debug)]
 pub struct At {
     #[command(flatten)]
-    settings: Settings,
+    settings: LogSettings,
     /// The state after this record, or at this time: 2026-11-21T12:00:00Z
     #[arg(value_name = "SEQ|TIME", value_parser = When::parse)]
     when: When,

@@ -1,9 +1,9 @@
 //! `pasarela wal bisect`: the first record after which something holds.
 
 use super::records::{keys_of, line_of};
-use super::{Looked, end, look, open, print};
+use super::{LogSettings, Looked, end, look, open, print};
+use crate::cli::Failure;
 use crate::cli::progress::shown;
-use crate::cli::{Failure, Settings};
 use crate::recovery::Failed;
 use crate::recovery::bisect::bisect;
 use crate::recovery::condition::Condition;
@@ -22,7 +22,7 @@ use std::io;
 #[derive(Args, Debug)]
 pub struct Bisect {
     #[command(flatten)]
-    settings: Settings,
+    settings: LogSettings,
     /// The condition
     #[arg(value_name = "CONDITION")]
     condition: String,

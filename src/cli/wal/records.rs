@@ -1,8 +1,8 @@
 //! `pasarela wal inspect`, `explain` and `diff`: the records of the log, one line each, for people and for scripts.
 
-use super::{end, open, print};
+use super::{LogSettings, end, open, print};
+use crate::cli::Failure;
 use crate::cli::progress::Shown;
-use crate::cli::{Failure, Settings};
 use crate::recovery::Failed;
 use crate::recovery::books::{Books, each_record};
 use crate::recovery::directory::halted;
@@ -75,7 +75,7 @@ fn json(stored: &wal::Record, record: &Record, money: &[String]) -> Value {
 #[derive(Args, Debug)]
 pub struct Inspect {
     #[command(flatten)]
-    settings: Settings,
+    settings: LogSettings,
     /// From this sequence on
     #[arg(long, value_name = "SEQ", default_value_t = 1)]
     from: u64,
@@ -130,7 +130,7 @@ pub(super) fn keys_of(reader: &Reader, id: &str) -> Result<[u64; 2], Failure> {
 #[derive(Args, Debug)]
 pub struct Explain {
     #[command(flatten)]
-    settings: Settings,
+    settings: LogSettings,
     /// The id of the payment, payout or other object
     #[arg(value_name = "ID")]
     id: String,
@@ -276,7 +276,7 @@ fn whose(stored: &wal::Record, record: &Record, id: Id) -> Vec<u64> {
 #[derive(Args, Debug)]
 pub struct Diff {
     #[command(flatten)]
-    settings: Settings,
+    settings: LogSettings,
     /// The first sequence: the state after its record counts; 0 is the state before all records
     #[arg(value_name = "SEQ")]
     from: u64,

@@ -1,7 +1,6 @@
 //! `pasarela wal shadow`: this program and another over the same log.
 
-use super::{Looked, end, look, open, print};
-use crate::cli::Settings;
+use super::{LogSettings, Looked, end, look, open, print};
 use crate::cli::progress::shown;
 use crate::recovery::shadow::{Compared, Difference, Other, shadow};
 use clap::Args;
@@ -23,7 +22,7 @@ const PRINTED_MAX: usize = 100;
 #[derive(Args, Debug)]
 pub struct Shadow {
     #[command(flatten)]
-    settings: Settings,
+    settings: LogSettings,
     /// The other program
     #[arg(long, value_name = "OTHER_BINARY")]
     with: PathBuf,
@@ -40,7 +39,7 @@ impl Shadow {
         look(|| {
             let (config, reader) = open(&self.settings)?;
             let mut arguments = vec!["--data-dir".into(), config.storage.path.into()];
-            if let Some(file) = &self.settings.config {
+            if let Some(file) = &self.settings.node.config {
                 arguments.extend(["--config".into(), file.into()]);
             }
             let other = Other { program: self.with.clone(), arguments };

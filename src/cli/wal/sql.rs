@@ -1,9 +1,9 @@
 //! `pasarela wal sql`: a query over the whole state, as it was after a record.
 
 use super::records::keys_of;
-use super::{Looked, end, look, open, print};
+use super::{LogSettings, Looked, end, look, open, print};
+use crate::cli::Failure;
 use crate::cli::progress::{Shown, shown};
-use crate::cli::{Failure, Settings};
 use crate::recovery::Failed;
 use crate::recovery::moment::When;
 use crate::recovery::sql::{Answer, Database, Room, ValueRef};
@@ -34,7 +34,7 @@ const WAITING_BYTES: usize = 8 << 20;
 #[derive(Args, Debug)]
 pub struct Sql {
     #[command(flatten)]
-    settings: Settings,
+    settings: LogSettings,
     /// The state after this record, or at this time: 2026-11-21T12:00:00Z [default: the newest]
     #[arg(long, value_name = "SEQ|TIME", value_parser = When::parse)]
     at: Option<When>,

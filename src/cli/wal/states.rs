@@ -1,7 +1,6 @@
 //! `pasarela wal states`: digests of what changed, by which two programs are compared.
 
-use super::{Looked, end, look, open, print};
-use crate::cli::Settings;
+use super::{LogSettings, Looked, end, look, open, print};
 use crate::cli::progress::shown;
 use crate::recovery::Failed;
 use crate::recovery::states::{Stretch, states};
@@ -18,7 +17,7 @@ use std::io;
 #[derive(Args, Debug)]
 pub struct States {
     #[command(flatten)]
-    settings: Settings,
+    settings: LogSettings,
     /// The first record; what did not change since has no line
     #[arg(long, value_name = "SEQ", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     from: u64,

@@ -142,6 +142,7 @@ fn view_with(address: &str) -> View {
         held_up: None,
         present_ms: 0,
         ordered_at_ms: 0,
+        partitions: None,
     };
     View {
         partition: "main".to_owned(),

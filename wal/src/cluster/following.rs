@@ -41,6 +41,10 @@ pub enum LookError {
     NotFounded,
     #[error("etcd holds a cluster under this partition already")]
     Exists,
+    #[error(
+        "partition {partition} is in another etcd than the one that cluster.etcd_of, or cluster.etcd, names"
+    )]
+    Elsewhere { partition: u8 },
     #[error("etcd holds a cluster in a format that this program does not know")]
     Unknown,
     #[error("record {after} and what follows it are no longer in etcd")]

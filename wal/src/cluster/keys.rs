@@ -21,6 +21,14 @@ impl Keys {
         self.of("partitions")
     }
 
+    pub(crate) fn etcd(&self) -> Vec<u8> {
+        self.of("etcd")
+    }
+
+    pub(crate) fn etcd_of(&self, partition: u8) -> Vec<u8> {
+        self.of(&format!("etcd-of/{partition}"))
+    }
+
     pub(crate) fn epoch(&self) -> Vec<u8> {
         self.of("epoch")
     }

@@ -21,7 +21,11 @@
 //!                                         are written, which a leader raises. In format 1 there is
 //!                                         no such version: it is that of the first release, whose
 //!                                         programs know no other format
-//! partitions      NUMBER                  of the cluster, written by the founder; without it: 1
+//! partitions      NUMBER                  of the cluster, written by the founder, and raised; without it: 1
+//! etcd            NAME                    of a further partition: a random name of the etcd that has
+//!                                         its keys
+//! etcd-of/N       NAME                    that name, among the first partition's keys: partition N is
+//!                                         founded in no other
 //! epoch           NUMBER NODE TOKEN       who may append; TOKEN is random for each taking, and "-"
 //!                                         for a node that was appointed; NODE is "*" where that
 //!                                         is anybody
@@ -48,7 +52,7 @@ mod quorum;
 pub use agreement::{Agreed, Agreement, Proposal};
 pub use batch::{AgreedBatch, PROPOSAL_BYTES_MAX};
 pub use following::{Following, LookError, Seen, Silence};
-pub use founding::{Founded, found, founded, partitions};
+pub use founding::{Founded, found, founded, grow, partitions, place};
 pub use keys::{AgreedTip, Epoch, Keys, cluster_name, is_node_name, partition_name};
 pub use leader::{Appender, Leader, Patience, Pruned, Standing};
 pub use quorum::{Change, Compare, Pair, Quorum, Read, Transaction, TransactionOutcome, Unanswered};

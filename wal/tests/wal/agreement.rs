@@ -8,7 +8,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 use wal::cluster::{
     Agreed, AgreedTip, Agreement, Appender, Change, Following, Founded, Keys, LookError, Patience, Proposal,
-    Quorum, Standing, Transaction, found, partitions,
+    Quorum, Standing, Transaction, found, grow, partitions, place,
 };
 use wal::{Config, Log, Stepper, Tip};
 
@@ -293,6 +293,9 @@ fn the_number_of_partitions_is_the_founders_and_one_where_none_was_written() {
     let (keys, earlier) = (Keys::new("main"), Keys::new("earlier"));
     found(&quorum, &keys, (&founding(), 64), "a", 1, Tip::default()).expect("there is none yet");
     assert_eq!([&keys, &earlier].map(|keys| partitions(&quorum, keys)), [Ok(64), Ok(1)]);
+    for (keys, to, has) in [(&earlier, 3, 3), (&earlier, 2, 3), (&earlier, 3, 3), (&keys, 5, 64)] {
+        assert_eq!((grow(&quorum, keys, to), partitions(&quorum, keys)), (Ok(()), Ok(has)));
+    }
     let write = |words: &[u8]| {
         let then = vec![Change::Put(b"/pasarela/main/partitions".to_vec(), words.to_vec())];
         quorum.transact(&Transaction { then, ..Transaction::default() }).expect("it answers");
@@ -301,6 +304,25 @@ fn the_number_of_partitions_is_the_founders_and_one_where_none_was_written() {
         write(words);
         assert_eq!(partitions(&quorum, &keys), Err(LookError::Unknown));
     }
+}
+
+#[test]
+fn a_further_partition_is_in_one_etcd_until_that_is_said_to_be_lost() {
+    let [first, own, other] = [(); 3].map(|()| MemoryQuorum::new());
+    let (keys, own_keys) = (Keys::new("main"), Keys::new("main~1"));
+    let placed = |etcd: &MemoryQuorum, random: &str, is_lost| {
+        place((&first, &keys), (etcd, &own_keys), 1, random, is_lost)
+    };
+    assert_eq!(placed(&own, "a", false), Ok(()));
+    // A call after a death in between names it otherwise.
+    assert_eq!(placed(&own, "b", false), Ok(()));
+    assert_eq!(placed(&other, "c", false), Err(LookError::Elsewhere { partition: 1 }));
+    assert_eq!(placed(&first, "d", false), Err(LookError::Elsewhere { partition: 1 }));
+    assert_eq!(placed(&other, "e", true), Ok(()));
+    assert_eq!(placed(&own, "f", false), Err(LookError::Elsewhere { partition: 1 }));
+    // The first one's keys were lost, and it was founded nowhere else.
+    let lost = MemoryQuorum::new();
+    assert_eq!(place((&lost, &keys), (&other, &own_keys), 1, "g", false), Ok(()));
 }
 
 #[test]
