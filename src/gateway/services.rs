@@ -43,7 +43,7 @@ use domain::values::time::{DAY_MS, Timestamp};
 use foldhash::fast::RandomState;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::{OwnedRwLockReadGuard, RwLock};
 use uuid::Uuid;
 
@@ -318,7 +318,11 @@ impl Services {
                 turns: Arc::default(),
                 tenant_defaults: callers.tenant_defaults.clone(),
                 partition: callers.partition,
-                followers: callers.followers.clone(),
+                // Nobody hears of what is rehearsed, and its numbers are beyond the log's.
+                followers: callers
+                    .followers
+                    .as_ref()
+                    .map(|others| Arc::new(Followers::of(others.count(), Duration::ZERO))),
                 sending: callers.sending.clone(),
             },
             prices: Prices {
