@@ -52,11 +52,14 @@ const PART_BYTES_MAX: usize = 32 << 20;
 /// The pages of a list, each by its query.
 pub type Pages = Arc<dyn Fn(String) -> Later<'static, Bytes> + Send + Sync>;
 
-/// A list as CSV. How it is written, a higher room knows.
+/// The CSV of a first page and those after it. How it is written, a higher room knows.
+type Written = dyn FnOnce(&[u8], Pages, RequestId) -> Result<Reply, Problem> + Send;
+
+/// A list as CSV.
 pub struct Csv {
     /// The query of the first page.
     pub first: String,
-    pub written: Box<dyn FnOnce(&[u8], Pages, RequestId) -> Result<Reply, Problem> + Send>,
+    pub written: Box<Written>,
 }
 
 /// By path, headers and query of who wants CSV; none where there is none, or the query is bad.
