@@ -11,8 +11,11 @@ use std::time::{Duration, Instant};
 
 const ROUNDS: usize = 12;
 
+/// The partition, id and test key.
+type Account = (u64, String, String);
+
 /// A cluster with an account in each of the further partitions.
-fn accounts() -> Option<(Machines, [(u64, String, String); 2])> {
+fn accounts() -> Option<(Machines, [Account; 2])> {
     let mut machines = machines()?;
     machines.found();
     until_led(&machines);

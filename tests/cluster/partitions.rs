@@ -699,7 +699,7 @@ fn operators_lists_are_of_all_partitions_and_name_those_that_are_missing() {
     signal("-CONT");
     until_led(&machines);
     machines.until(|machines| {
-        (0..3).all(|node| read(machines, node, "/admin/payments").1.get(MISSING).is_none())
+        (0..3).all(|node| !read(machines, node, "/admin/payments").1.contains_key(MISSING))
     });
     shown.extend(walked(&machines, "/admin/payments?", "id", Some(cursor)));
     shown.sort_unstable_by(|one, other| other.cmp(one));
