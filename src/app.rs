@@ -30,7 +30,7 @@ use crate::cluster::{Cluster, Passing, Promoted};
 use crate::config::{Config, Secret, TOKEN_CHARACTERS_MIN};
 use crate::disk::Disk;
 use crate::gateway::services::Services;
-use crate::gateway::{following, holding};
+use crate::gateway::{following, holding, moving};
 use crate::http::listen::Limits;
 use crate::http::open_files;
 use crate::http::origin_check::OriginCheck;
@@ -112,6 +112,7 @@ pub async fn run(
     if let (Some(partition), Some(cluster)) = (config.partition, &services.cluster) {
         tokio::spawn(keep_routes(Arc::clone(&services)));
         cluster.answer_by(holding::holds(&services));
+        cluster.move_by(moving::start(&services));
         match partition {
             0 => following::start(&services),
             _ => cluster.follow_by(following::inlet(&services)),

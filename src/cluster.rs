@@ -82,6 +82,10 @@ const PAUSE: Duration = Duration::from_millis(50);
 pub type Inlet =
     Box<dyn Fn(Bytes) -> Pin<Box<dyn Future<Output = Result<u64, Problem>> + Send>> + Send + Sync>;
 
+/// Answers what another partition's leader asks while a tenant moves.
+pub type MoveInlet =
+    Box<dyn Fn(Bytes) -> Pin<Box<dyn Future<Output = Result<Vec<u8>, Problem>> + Send>> + Send + Sync>;
+
 /// A node, as the rest of the server sees it. Clones are the same one.
 #[derive(Clone)]
 pub struct Cluster {
@@ -116,6 +120,7 @@ struct Shared {
     taken_at: OnceLock<Instant>,
     inlet: OnceLock<Inlet>,
     holds: OnceLock<questions::Holds>,
+    move_inlet: OnceLock<MoveInlet>,
 }
 
 struct Settings {
@@ -256,6 +261,11 @@ impl Cluster {
     /// Of a partition, once it leads.
     pub fn answer_by(&self, holds: questions::Holds) {
         let _ = self.shared.holds.set(holds);
+    }
+
+    /// Of any partition, once it leads.
+    pub fn move_by(&self, inlet: MoveInlet) {
+        let _ = self.shared.move_inlet.set(inlet);
     }
 
     pub fn takeovers(&self) -> u64 {

@@ -25,6 +25,8 @@ pub type Seeds = Arc<dyn Fn() -> u64 + Send + Sync>;
 
 pub type HasRoomForDue = Arc<dyn Fn(u64) -> bool + Send + Sync>;
 
+pub type IsElsewhere = Arc<dyn Fn(u64) -> bool + Send + Sync>;
+
 pub type OnHalt = Arc<dyn Fn(&[Halted]) + Send + Sync>;
 
 #[derive(Clone)]
@@ -46,6 +48,9 @@ pub struct Config {
     pub has_room: Arc<dyn Fn() -> bool + Send + Sync>,
     /// While there is no room for what falls due in a tenant's book, it waits.
     pub has_room_for_due: HasRoomForDue,
+    /// Whether a tenant's books are decided by another engine, of whose records this one may have a beginning: nothing
+    /// falls due in them, and nobody sees them, as they are settled at their own records alone.
+    pub is_elsewhere: IsElsewhere,
     /// A caller waits so long for an effect, then gets a reply with what is durable. The effect
     /// goes on, and its result is taken when it comes.
     pub patience: Duration,

@@ -29,6 +29,6 @@ pub use admission::{Refused, Shares};
 pub use alarm::wake_key;
 pub use clock::{Clock, Reading, STEP_MS_MAX};
 pub use engine::{Engine, FollowError, Followed, Follower, NotReady, Rehearsal, StartError, Status};
-pub use host::{Config, Halted, HasRoomForDue, OnHalt, Seeds, unforeseeable};
+pub use host::{Config, Halted, HasRoomForDue, IsElsewhere, OnHalt, Seeds, unforeseeable};
 pub use machine::{Decision, Effects, LONG_AGO_MS, Machine, Turn};
 pub use protocol::{CommandReply, Failure, Guard, Performed, Settled, Timing};

@@ -274,6 +274,11 @@ pub(crate) enum BookMessage<M: Machine> {
         /// What continues something has none.
         admission: Option<Admission>,
     },
+    /// Records that another engine wrote, each with its time. They are this engine's too when the reply comes.
+    Copy {
+        records: Vec<(i64, Vec<u8>)>,
+        to: Sender<Seq>,
+    },
     Wake,
     Fired(i64, M::EntityId),
     /// The outside world is asked for a deadline, and takes its time: others need not wait.
@@ -332,7 +337,7 @@ impl<M: Machine> BookMessage<M> {
                 drop(admission);
                 let _ = to.send(Err(failure));
             }
-            BookMessage::Snapshot(to) | BookMessage::Fence(to) => {
+            BookMessage::Snapshot(to) | BookMessage::Fence(to) | BookMessage::Copy { to, .. } => {
                 let _ = to.send(Err(failure));
             }
             _ => {}

@@ -98,7 +98,7 @@ SECRETS = {"number", "cvv", "token", "otp", "secret", "clientSecret"}
 # Problems that every call may meet: what a method says of problems is what is its own.
 COMMON = set(
     """account_halted clock_stepped idempotency_in_progress idempotency_key_reused internal_error invalid_data invalid_json live_mode_not_activated
-    no_leader overloaded payload_too_large rate_limited record_too_large request_timeout scope_missing shutting_down storage_unavailable tenant_moved unauthorized
+    no_leader overloaded payload_too_large rate_limited record_too_large request_timeout scope_missing shutting_down storage_unavailable tenant_moved tenant_moving unauthorized
     unsupported_media_type""".split()
 )
 # Lists that answer something else when a parameter is given: that use is a method of its own.

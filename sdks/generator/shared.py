@@ -76,7 +76,7 @@ FORMS = {
 LIMITS = {"RETRIES_MAX": 100, "TIMEOUT_MAX_SECONDS": 86_400}
 
 CODES = {
-    "NOTHING_DONE": ("Codes that say: nothing was done, ask again.", ["rate_limited", "overloaded", "shutting_down", "rail_unavailable", "request_timeout", "no_leader"]),
+    "NOTHING_DONE": ("Codes that say: nothing was done, ask again.", ["rate_limited", "overloaded", "shutting_down", "rail_unavailable", "request_timeout", "no_leader", "tenant_moving"]),
     "LASTING": ("Codes that no short wait makes better, unless the gateway says how long.", ["account_halted", "clock_stepped", "rail_not_configured", "rate_unavailable", "tenant_moved"]),
 }
 

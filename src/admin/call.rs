@@ -438,7 +438,7 @@ impl Whose {
         let directory = &services.callers.directory;
         let tenants = match self.tenant {
             Some(id) => directory.tenant(id).into_iter().collect(),
-            None => directory.tenants(),
+            None => services.callers.own_tenants(),
         };
         let modes =
             [Mode::Live, Mode::Test].into_iter().filter(|each| self.mode.is_none_or(|mode| mode == *each));

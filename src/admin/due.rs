@@ -167,7 +167,7 @@ fn find_decided(
     let ids =
         [EntityId::payment(of), EntityId::payout(of), EntityId::crypto_payout(of), EntityId::cop_payment(of)];
     let reader = services.engine.reader();
-    for tenant in services.callers.directory.tenants() {
+    for tenant in services.callers.own_tenants() {
         budget.spend()?;
         for (mode, id) in Mode::ALL.into_iter().flat_map(|mode| ids.map(|id| (mode, id))) {
             let tenant_key = tenant_key(tenant.number, mode);
@@ -261,7 +261,7 @@ fn seen(services: &Services, due: &[Due], budget: &ReadBudget) -> Result<Seen, S
         seen.add(is_live(due.tenant_key), kind, waited / SECOND_MS);
     }
     let pending = crypto_payout::Status::PendingReview as u8;
-    let tenants = services.callers.directory.tenants();
+    let tenants = services.callers.own_tenants();
     let tests = tenants.iter().map(|tenant| tenant_key(tenant.number, Mode::Test));
     for owner in [PLATFORM].into_iter().chain(tests) {
         for id in listed(services, owner, Kind::CryptoPayout, pending, budget)? {

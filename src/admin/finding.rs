@@ -320,6 +320,9 @@ fn found(
         }
         for mode in [Mode::Live, Mode::Test] {
             budget.spend()?;
+            if services.callers.is_elsewhere(tenant_key(tenant.number, mode)) {
+                continue;
+            }
             let stored = Stored::of(reader, tenant_key(tenant.number, mode)).within(budget);
             by_id(&stored, sought, &mut hits).map_err(stopped)?;
             by_name(&stored, sought, &mut hits).map_err(stopped)?;

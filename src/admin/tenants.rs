@@ -3,6 +3,7 @@
 use super::call::{Call, CallResult, Done, Handler, approved, page_of, run, tenant_of};
 use crate::gateway::ask::{self, Changed, failure};
 use crate::gateway::keys::{Secret, stem};
+use crate::gateway::moving;
 use crate::gateway::services::Services;
 use crate::gateway::tenant_settings::{push_tenant_settings, set_tenant_settings};
 use crate::rails::registry::Registry;
@@ -21,10 +22,12 @@ use api::value::Value;
 use api::writer::Object;
 use domain::entities::means::Method;
 use domain::kept::KeepRef;
+use domain::machine::AnyBook;
 use domain::platform::audit::AuditEntry;
 use domain::platform::settings::{LiveStatus, Settings};
 use domain::platform::{ApiKey, PlatformChange, Tenant};
 use domain::resources::tenants::PlatformAsk;
+use domain::resources::tenants::partition_moves::MoveStep;
 use domain::values::ids::{Id, Mode, PLATFORM, tenant_key};
 use domain::values::time::Timestamp;
 use std::borrow::Cow;
@@ -90,11 +93,14 @@ chapter! { "Tenants", "The accounts of this server.", {
         refuses 409, &["settings_changed"];
     } shows tenants::show_changed;
     MOVE = run!(move_to), "Move an account to another partition" => {
-        command "tenant move", "Move a tenant to another partition, as `pasarela tenant move` does", "--to 0";
-        about "Where the account is already nothing is moved.";
+        command "tenant move", "Move a tenant to another partition, while it is served", "--to 1";
+        about "Its books are copied while it is served; then its calls are refused with `tenant_moving` for less than a \
+            second, and it is served there. A move that cannot be finished is undone. An account with live mode stays \
+            in partition 0, or goes there.";
         body "TenantMove";
-        example "where it is", r#"{"to":0}"#;
+        example "to partition 0", r#"{"to":0}"#;
         answers 200, "MovedTenant", "The account is served there";
+        refuses 409, &["move_under_way"];
     };
     RESUME = run!(resume), "Resume halted books" => {
         command "tenant resume", "Resume a tenant's halted books, if their records verify", "";
@@ -268,17 +274,47 @@ fn unserved(rails: &Registry) -> Vec<String> {
 }
 
 fn read_move(fields: Fields<'_>) -> Result<i64, Invalid> {
-    only(fields, "to", kinds::integer(0..=63).about("The partition, as yet the account's own."))
+    only(fields, "to", kinds::integer(0..=63).about("The partition that the account moves to."))
 }
 
 async fn move_to(call: Call) -> CallResult {
     let to = read_move(call.body.fields()?)?;
     let tenant = call.tenant()?;
-    if to != i64::from(tenant.partition) {
-        return Err(Problem::invalid_field("to", "must be the account's own partition"));
+    let services = &call.services;
+    let partitions = services.callers.followers.as_ref().map_or(1, |followers| followers.count());
+    let to = u8::try_from(to).ok().filter(|to| *to < partitions);
+    let to = to.ok_or_else(|| Problem::invalid_field("to", "must be a partition of this cluster"))?;
+    if tenant.partition != to {
+        must_have_no_live_money(services, &tenant, to).await?;
+        let number = tenant.number;
+        let turn = call.turns.of(number).await;
+        let ask = PlatformAsk::MoveWithin { number, step: MoveStep::Begin(to) };
+        ask::platform(services, ask, None, call.signature.take()).await?;
+        drop(turn);
+        // A rehearsal moves nothing.
+        if !services.is_rehearsal() && moving::finish(services, number).await?.partition != to {
+            return Err(Problem::no_leader());
+        }
     }
-    let shown = Object::new().plain("tenantId", tenant.id).number("partition", u64::from(tenant.partition));
+    let shown = Object::new().plain("tenantId", tenant.id).number("partition", u64::from(to));
     Ok(Done::ok(shown.end()))
+}
+
+/// Live mode that was on once: other partitions have none yet.
+async fn must_have_no_live_money(services: &Services, tenant: &Tenant, to: u8) -> Result<(), Problem> {
+    if tenant.partition != 0 || to == 0 {
+        return Ok(());
+    }
+    let (book, _) = services.engine.view(tenant_key(tenant.number, Mode::Live)).await.map_err(failure)?;
+    match book {
+        AnyBook::Tenant(book) if !book.accounts.is_empty() || !book.agenda.is_empty() => {
+            Err(Problem::invalid_field(
+                "to",
+                "must be 0 for an account with live mode, which no other partition has yet",
+            ))
+        }
+        _ => Ok(()),
+    }
 }
 
 pub fn show_halted(services: &Services) -> Vec<Vec<u8>> {

@@ -33,6 +33,7 @@ refusals! {
         Refusal::NotFound => Problem::not_found(),
         Refusal::Invalid { field, message } => Problem::invalid_field(*field, *message),
         Refusal::TenantMoved => Problem::tenant_moved(),
+        Refusal::TenantMoving => Problem::tenant_moving(),
         Refusal::UpgradeUnderWay => Problem::upgrade_under_way(),
         // Whoever asks reads again and repeats it, so that hardly anybody sees this.
         Refusal::ChangedMeanwhile => Problem::overloaded(1),
@@ -271,6 +272,8 @@ refusals! {
     Refusal::Platform(PlatformRefusal::StaleSettings) => 409, "settings_changed",
         "somebody else changed these settings in between, so nothing was changed; read them and send the change \
          again";
+    Refusal::Platform(PlatformRefusal::MoveUnderWay) => 409, "move_under_way",
+        "this account moves to another partition already, so nothing was changed; read it for where it is served";
     Refusal::Platform(PlatformRefusal::OperatorExists) => 409, "operator_exists",
         "email belongs to another operator already, so none was made; use another address or that operator";
     Refusal::Platform(PlatformRefusal::TooManyKeys) => 409, "too_many_keys",

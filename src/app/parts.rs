@@ -14,7 +14,7 @@ use crate::gateway::bank_feed::BankFeed;
 use crate::gateway::beside::{self, Agreed, Handed};
 use crate::gateway::business::Business;
 use crate::gateway::followers::Followers;
-use crate::gateway::keys::ServerKeys;
+use crate::gateway::keys::{Directory, ServerKeys};
 use crate::gateway::limits::{self, Failures, Rate, Shares, Throttle};
 use crate::gateway::services::{
     Banks, Callers, Files, Names, Observed, OutsideWaits, Prices, Services, Site, system_now,
@@ -142,7 +142,12 @@ pub(super) async fn open(
         changes,
         person_marks: keys.person_marks.clone(),
     };
-    let engine_config = engine_config(config, set_aside, clock.clone(), cluster.clone(), disk);
+    let directory = Arc::<Directory>::default();
+    let is_elsewhere = elsewhere(config, &directory);
+    let engine_config = actors::Config {
+        is_elsewhere,
+        ..engine_config(config, set_aside, clock.clone(), cluster.clone(), disk)
+    };
     let engine = start_engine(config, machine, Arc::<Outbox>::clone(&outbox), log, engine_config).await?;
     // The samples of other machines in the log of the cluster that this one's history lacks.
     let learned = match &cluster {
@@ -179,7 +184,7 @@ pub(super) async fn open(
             per_second: limits.requests_per_second,
         }),
         callers: Callers {
-            directory: Arc::default(),
+            directory,
             operators: Operators::new(config.access()?.as_ref()),
             approvals: Approvals {
                 of: config.admin.approvals.iter().copied().collect(),
@@ -194,6 +199,7 @@ pub(super) async fn open(
                 Some(cluster) if config.partition.is_some() => Some(Sending::new(config, cluster.clone())?),
                 _ => None,
             },
+            moves: Arc::default(),
         },
         prices,
         banks: Banks::new(bank_feed.map_err(StartupError::of("banks.feed_url"))?),
@@ -232,6 +238,17 @@ pub(super) async fn open(
     state.settle(data, &services).await?;
     load(config, &services).await?;
     Ok((services, feeds))
+}
+
+/// In one of several partitions: whose books are decided in another, or not yet here.
+fn elsewhere(config: &Config, directory: &Arc<Directory>) -> actors::IsElsewhere {
+    match config.partition {
+        Some(own) => {
+            let directory = Arc::clone(directory);
+            Arc::new(move |tenant| directory.is_elsewhere(tenant, own))
+        }
+        None => Arc::new(|_| false),
+    }
 }
 
 fn shares(config: &Config) -> actors::Shares {
@@ -471,6 +488,7 @@ fn engine_config(
         awake_max: if disk.has_room(PLATFORM, false) { BOOKS_AWAKE_MAX } else { usize::MAX },
         has_room: Arc::new(move || room.has_room(PLATFORM, false)),
         has_room_for_due: disk.room_for_due(),
+        is_elsewhere: Arc::new(|_| false),
         patience: Duration::from_secs(config.rails.answer_seconds),
         on_fatal: Arc::new(move |why| {
             // A machine that was deposed has nothing wrong with it.

@@ -104,6 +104,9 @@ impl Shop {
         if tenant.tenant_settings.moved_to.is_some() {
             return Err(Problem::tenant_moved());
         }
+        if tenant.tenant_settings.moving_to.is_some() {
+            return Err(Problem::tenant_moving());
+        }
         if services.callers.elsewhere(&tenant).is_some() {
             return Err(Problem::no_leader());
         }

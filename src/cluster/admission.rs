@@ -214,6 +214,7 @@ pub(super) fn prepare(
         taken_at: Default::default(),
         inlet: Default::default(),
         holds: Default::default(),
+        move_inlet: Default::default(),
     };
     Ok((shared, quorum))
 }

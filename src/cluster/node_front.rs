@@ -119,8 +119,8 @@ impl NodeFront {
         }
     }
 
-    /// Passes a request on; and again where the first partition says whose it is, as it knows of new keys and accounts
-    /// before this front does. What answered, and its partition.
+    /// Passes a request on; and again where it is said whose it is: the first partition knows of new keys and accounts
+    /// before this front does, and one that an account has left, or is about to come to, of that. What answered, and its partition.
     async fn pass(
         &self,
         to: usize,
@@ -142,8 +142,13 @@ impl NodeFront {
         let again = || Inbound::made(bytes.clone());
         let mut passed = self.passing.pass(views(to), surface, arrival, &mut again()).await;
         let elsewhere = passed.as_mut().ok().and_then(passing::take_elsewhere);
-        match elsewhere.filter(|other| to == 0 && (1..self.partitions.len()).contains(other)) {
-            Some(other) => (other, self.passing.pass(views(other), surface, arrival, &mut again()).await),
+        match elsewhere.filter(|other| *other != to && self.has(*other)) {
+            Some(other) => {
+                let mut passed = self.passing.pass(views(other), surface, arrival, &mut again()).await;
+                // Whoever that one names has been asked, or has not heard of it yet.
+                let _ = passed.as_mut().map(passing::take_elsewhere);
+                (other, passed)
+            }
             None => (to, passed),
         }
     }

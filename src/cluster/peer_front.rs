@@ -135,6 +135,16 @@ impl<A: Answer, B: Answer> PeerFront<A, B> {
         Ok(Reply::new(200, TEXT, handed.epoch.to_string()))
     }
 
+    /// Of the leader of another partition, or of this one, while a tenant moves.
+    async fn moving(&self, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+        let message = body.bytes().await?;
+        if arrival.head.method != Method::POST || !self.is_node(arrival, &sending::move_target(&message)) {
+            return Err(Problem::unauthorized("only nodes of this cluster are answered here"));
+        }
+        let inlet = self.cluster.shared.move_inlet.get().filter(|_| self.cluster.leads());
+        Ok(Reply::new(200, BINARY, inlet.ok_or_else(Problem::no_leader)?(message).await?))
+    }
+
     fn must_have_token(&self, arrival: &Arrival) -> Result<(), Problem> {
         let headers = &arrival.head.headers;
         if self.cluster.shared.operators.has_token(headers) {
@@ -166,6 +176,7 @@ impl<A: Answer, B: Answer> Answer for PeerFront<A, B> {
             sending::PATH => self.followed(arrival, body).await,
             passing::HOLDS => self.holds(arrival).await,
             spreading::PATH => self.handed_on(arrival, body).await,
+            sending::MOVE => self.moving(arrival, body).await,
             _ => self.own(arrival).await,
         };
         answered.unwrap_or_else(|problem| Reply::problem(&problem, &arrival.request_id))

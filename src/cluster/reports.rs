@@ -3,7 +3,7 @@
 
 use super::view::{ABSENT_AFTER_MS, View};
 use super::{Cluster, Shared};
-use domain::platform::PlatformBook;
+use domain::platform::{PlatformBook, Tenant};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -23,7 +23,8 @@ pub enum Report {
     Routes(Routes),
 }
 
-/// The keys (SHA-256, in hexadecimal) and tenants that are not the first partition's, each with its own.
+/// The keys (SHA-256, in hexadecimal) and tenants that are not the first partition's, or were not once, each with its
+/// own.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Routes {
     pub keys: Vec<(String, u8)>,
@@ -31,10 +32,15 @@ pub struct Routes {
 }
 
 impl Routes {
-    /// As a platform's book has them.
-    pub fn of(book: &PlatformBook) -> Routes {
+    /// As the platform's book of a partition has them. Another than the first speaks of its own tenants alone: it does
+    /// not hear where one is that left.
+    pub fn of(book: &PlatformBook, own: u8) -> Routes {
         let mut routes = Routes::default();
-        for tenant in book.tenants.values().filter(|tenant| tenant.partition != 0) {
+        let is_known = |tenant: &&Arc<Tenant>| match own {
+            0 => tenant.partition != 0 || tenant.moves > 0,
+            own => tenant.partition == own,
+        };
+        for tenant in book.tenants.values().filter(is_known) {
             routes.tenants.push((tenant.id.to_string(), tenant.partition));
             let keys = book.keys.of(tenant.number).map(|key| (hex::encode(key.hash), tenant.partition));
             routes.keys.extend(keys);
@@ -63,10 +69,8 @@ impl Cluster {
 
 impl Shared {
     pub(super) fn learn_routes(&self, book: &PlatformBook) {
-        if self.settings.partition.is_none() {
-            return;
-        }
-        let routes = Routes::of(book);
+        let Some(own) = self.settings.partition else { return };
+        let routes = Routes::of(book, own);
         self.routes.send_if_modified(|known| {
             let is_new = *known != routes;
             *known = routes;

@@ -23,12 +23,21 @@ use std::time::Duration;
 use wal::cluster::{Following, Keys, Quorum, cluster_name, partition_name};
 
 pub const PATH: &str = "/peer/platform";
+/// Of what is said while a tenant moves.
+pub const MOVE: &str = "/peer/move";
 /// Of one message: it is written in another partition's log, which etcd agrees on.
 const ANSWER: Duration = Duration::from_secs(10);
+
+/// Of an answer: a page of records, of which the last may be as long as a record can be.
+const ANSWER_BYTES_MAX: usize = 64 << 20;
 
 /// A proof is of the message too: no request could have this target.
 pub fn target(message: &[u8]) -> String {
     format!("peer platform {}", hex::encode(hash_key(message)))
+}
+
+pub fn move_target(message: &[u8]) -> String {
+    format!("peer move {}", hex::encode(hash_key(message)))
 }
 
 #[derive(Clone)]
@@ -80,16 +89,41 @@ impl Sending {
 
     /// To the leader of a partition; what it answers.
     pub async fn send(&self, partition: u8, message: Vec<u8>) -> Result<u64, String> {
+        let target = target(&message);
+        let said = self.post(partition, (PATH, &target), message).await?;
+        let said = String::from_utf8_lossy(&said);
+        said.trim().parse().map_err(|_| format!("it answered no number: {said}"))
+    }
+
+    /// To the leader of a partition, while a tenant moves.
+    pub async fn ask_of_move(&self, partition: u8, message: Vec<u8>) -> Result<Vec<u8>, String> {
+        let target = move_target(&message);
+        self.post(partition, (MOVE, &target), message).await
+    }
+
+    async fn post(
+        &self,
+        partition: u8,
+        (path, target): (&str, &str),
+        message: Vec<u8>,
+    ) -> Result<Vec<u8>, String> {
         let peer = self.leader(partition).await?;
         let Passing { client, key, .. } = &self.passing;
-        let proof = key.prove_node(&Method::POST, &target(&message));
-        let asked = client.post(format!("{peer}{PATH}")).header(PROOF, proof);
-        let answer = asked.body(message).timeout(ANSWER).send().await.map_err(|error| error.to_string())?;
-        let (status, said) = (answer.status(), answer.text().await.map_err(|error| error.to_string())?);
-        match said.trim().parse() {
-            Ok(followed) if status == 200 => Ok(followed),
-            _ => Err(format!("{peer} answered {status}: {}", said.chars().take(200).collect::<String>())),
+        let asked = client.post(format!("{peer}{path}")).header(PROOF, key.prove_node(&Method::POST, target));
+        let text = |error: reqwest::Error| error.to_string();
+        let mut answer = asked.body(message).timeout(ANSWER).send().await.map_err(text)?;
+        let (status, mut said) = (answer.status(), Vec::new());
+        while let Some(piece) = answer.chunk().await.map_err(text)? {
+            if said.len() + piece.len() > ANSWER_BYTES_MAX {
+                return Err(format!("{peer} answers more than it may"));
+            }
+            said.extend_from_slice(&piece);
         }
+        if status == 200 {
+            return Ok(said);
+        }
+        let said = String::from_utf8_lossy(&said);
+        Err(format!("{peer} answered {status}: {}", said.chars().take(200).collect::<String>()))
     }
 
     /// Whether another partition has it. All of them have to answer, unless one has it.

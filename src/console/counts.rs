@@ -41,7 +41,7 @@ pub fn of(services: &Services, queue: &str, mode: Mode, budget: &ReadBudget) -> 
 }
 
 fn lists_of_tenants(services: &Services, kind: Kind, facet: u8, mode: Mode) -> Vec<Vec<u8>> {
-    let tenants = services.callers.directory.tenants();
+    let tenants = services.callers.own_tenants();
     tenants.iter().map(|tenant| index::list(tenant_key(tenant.number, mode), kind, facet)).collect()
 }
 

@@ -384,7 +384,10 @@ impl Machine for Domain {
     }
 
     fn settle(&self, book: &mut AnyBook, now_ms: i64) {
-        if let AnyBook::Tenant(book) = book {
+        // One that went to another partition may come back, with records from before this instant.
+        if let AnyBook::Tenant(book) = book
+            && book.tenant_settings.moving_to.is_none()
+        {
             book.settle(Timestamp::from_unix_ms(now_ms));
         }
     }
@@ -426,10 +429,13 @@ impl Machine for Domain {
         let ruling = match book {
             AnyBook::Platform(platform) => command.decide_platform(platform, entity, now),
             AnyBook::Tenant(tenant) => {
-                let has_moved = tenant.tenant_settings.moved_to.is_some();
+                let known = &tenant.tenant_settings;
                 // One that moved away decides nothing more, and what has happened changes nothing: whoever has the
                 // tenant now asks the bank.
-                let mut ruling = match has_moved && !matches!(command, Command::TenantSettings(_)) {
+                let mut ruling = match known.are_closed() && !matches!(command, Command::TenantSettings(_)) {
+                    true if is_refusable && known.moving_to.is_some() => {
+                        Ruling::refuse(Refusal::TenantMoving)
+                    }
                     true if is_refusable => Ruling::refuse(Refusal::TenantMoved),
                     true => Ruling::unchanged(),
                     false => command.decide_within(tenant, entity, consent, &rules),
@@ -610,7 +616,7 @@ impl Machine for Domain {
         match book {
             AnyBook::Platform(_) => None,
             // Deadlines of a tenant that moved are due where it went.
-            AnyBook::Tenant(book) if book.tenant_settings.moved_to.is_some() => None,
+            AnyBook::Tenant(book) if book.tenant_settings.are_closed() => None,
             AnyBook::Tenant(book) => {
                 let (at, id) = book.next_due(skip)?;
                 Some((at.unix_ms(), id))

@@ -52,6 +52,8 @@ stored! {
         26 Mandate(MandateRefusal) since 8,
         /// A node of the cluster runs an earlier version, which could not read what would be written.
         27 UpgradeUnderWay since 8,
+        /// The tenant moves to another partition: nothing is decided for it until it is there.
+        28 TenantMoving since 8,
     }
 }
 
@@ -73,6 +75,7 @@ impl Refusal {
             Refusal::NotFound
             | Refusal::Invalid { .. }
             | Refusal::TenantMoved
+            | Refusal::TenantMoving
             | Refusal::UpgradeUnderWay
             | Refusal::ChangedMeanwhile
             | Refusal::AmountOverflow
@@ -317,6 +320,8 @@ stored! {
         },
         /// The key that asks does not work any more, or lacks one of the scopes that it gives or needs.
         5 KeyLacks { 0 scope: &'static str => known } since 8,
+        /// The tenant moves to another partition already.
+        6 MoveUnderWay since 8,
     }
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]

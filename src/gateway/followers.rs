@@ -37,15 +37,23 @@ impl Followers {
             is_newer
         });
         let of = |number: u32| directory.tenant_numbered(number).map_or(0, |tenant| tenant.partition);
+        let mut was_in = None;
         let concerned = match change {
             PlatformChange::Tenant(tenant) | PlatformChange::Opened { tenant, .. } => Some(tenant.partition),
+            PlatformChange::Moved { tenant, from } => {
+                was_in = Some(*from);
+                Some(tenant.partition)
+            }
             PlatformChange::Key(key) => Some(of(key.tenant)),
             PlatformChange::LiveAsked(number) => Some(of(*number)),
             PlatformChange::Operator(_) | PlatformChange::Bank(..) | PlatformChange::Banks(_) => None,
             PlatformChange::Beside(entries) if entries.iter().any(|entry| entry.place().is_some()) => None,
             _ => return,
         };
-        let concerned = self.others.iter().filter(|(number, _)| concerned.is_none_or(|of| of == *number));
+        let concerned = self
+            .others
+            .iter()
+            .filter(|(number, _)| concerned.is_none_or(|of| of == *number) || was_in == Some(*number));
         let all = async {
             for (_, reached) in concerned {
                 let _ = reached.subscribe().wait_for(|reached| *reached >= seq).await;

@@ -5,6 +5,7 @@
 use crate::cluster::{Inlet, Sending};
 use crate::gateway::ask;
 use crate::gateway::followers::Followers;
+use crate::gateway::moving;
 use crate::gateway::services::Services;
 use crate::gateway::tenant_settings;
 use crate::rates::Item;
@@ -218,7 +219,7 @@ async fn write(services: &Arc<Services>, after: u64, followed: Followed) -> Resu
     }
     for tenant in &followed.tenants {
         let _turn = services.callers.turns.of(tenant.number).await;
-        tenant_settings::push_tenant_settings(services, tenant.number).await?;
+        moving::settle(services, tenant.number).await?;
     }
     Ok(())
 }

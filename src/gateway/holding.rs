@@ -12,13 +12,19 @@ pub fn holds(services: &Arc<Services>) -> Holds {
     let services = Arc::clone(services);
     Box::new(move |question| {
         let (reader, callers) = (services.engine.reader(), &services.callers);
+        // Of an account that comes or has left there are entries, too.
+        let is_here = |owner: &u64| !callers.is_elsewhere(*owner);
+        let has_link = |slug: &str| {
+            history::on_slug(reader, slug).map(|on| on.is_some_and(|(owner, ..)| is_here(&owner)))
+        };
         Ok(match question {
-            Question::Session(id) => history::owner(reader, Space::Session, *id)?.is_some(),
-            Question::Link(slug) => history::on_slug(reader, slug)?.is_some(),
+            Question::Session(id) => {
+                history::owner(reader, Space::Session, *id)?.as_ref().is_some_and(is_here)
+            }
+            Question::Link(slug) => has_link(slug)?,
             // In this order: a name is let go of when it is in the index.
             Question::Claim(slug) => {
-                services.names.reservations.is_held(PLATFORM, Space::Slug, slug)
-                    || history::on_slug(reader, slug)?.is_some()
+                services.names.reservations.is_held(PLATFORM, Space::Slug, slug) || has_link(slug)?
             }
             Question::Key(hash) => {
                 let caller = callers.directory.recognise(hash, services.now());

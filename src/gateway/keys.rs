@@ -9,7 +9,7 @@ use api::problem::Problem;
 use dashmap::{DashMap, Entry};
 use domain::index::PersonMarks;
 use domain::platform::{ApiKey, Details, PlatformChange, Scopes, Tenant, hash_key, test_accounts};
-use domain::values::ids::{Id, Mode, tenant_key};
+use domain::values::ids::{Id, Mode, PLATFORM, tenant_key};
 use domain::values::time::Timestamp;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -171,7 +171,9 @@ impl Directory {
 
     fn take(&self, change: &PlatformChange, at: Timestamp) {
         match change {
-            PlatformChange::Tenant(tenant) => self.learn_tenant(tenant),
+            PlatformChange::Tenant(tenant) | PlatformChange::Moved { tenant, .. } => {
+                self.learn_tenant(tenant)
+            }
             PlatformChange::Key(key) => self.learn_key(key),
             PlatformChange::LiveAsked(number) => drop(self.live_asked.insert(*number, at)),
             // Operators have a directory of their own.
@@ -261,6 +263,14 @@ impl Directory {
             Some(tenant) => Some(Arc::clone(&tenant)),
             None => self.real.as_ref()?.tenant_numbered(number),
         }
+    }
+
+    /// Whether the books of a tenant are not those of the partition `own`: it may have a beginning of them, of a tenant
+    /// that comes or has left.
+    pub fn is_elsewhere(&self, tenant: u64, own: u8) -> bool {
+        let number = u32::try_from(tenant / 2).ok();
+        let of = number.and_then(|number| self.tenant_numbered(number));
+        tenant != PLATFORM && of.is_none_or(|of| of.partition != own)
     }
 
     /// Under which the secrets of a tenant derive: the first that it had.
@@ -476,6 +486,8 @@ mod tests {
             pushed: 0,
             created_at: at(0),
             partition: 0,
+            moving: None,
+            moves: 0,
         };
         directory.learn_tenant(&Arc::new(tenant));
         let key = ApiKey {
@@ -519,6 +531,8 @@ mod tests {
             pushed: 0,
             created_at: at(0),
             partition: 0,
+            moving: None,
+            moves: 0,
         };
         directory.learn_tenant(&Arc::new(tenant));
         let key = Secret::fixed("pk_test_a").key(Id::derived(1, 1, 2), Mode::Test);

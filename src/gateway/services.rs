@@ -7,6 +7,7 @@ use crate::gateway::bank_feed::BankFeed;
 use crate::gateway::business::{Business, Seen};
 use crate::gateway::card_vault::CardVault;
 use crate::gateway::followers::Followers;
+use crate::gateway::intakes::Moves;
 use crate::gateway::keys::{Directory, ServerKeys};
 use crate::gateway::limits::{Failures, Rate, Share, Shares};
 use crate::gateway::meter::Meters;
@@ -125,19 +126,33 @@ pub struct Callers {
     pub followers: Option<Arc<Followers>>,
     /// Of several partitions: the way to the others.
     pub sending: Option<Sending>,
+    /// Of accounts, to this partition.
+    pub moves: Arc<Moves>,
 }
 
 impl Callers {
-    /// The partition that has the books of a tenant, if it is another: here they would be empty ones.
+    /// Those whose books are in this partition, newest first. Of one that has left there are books, too.
+    pub fn own_tenants(&self) -> Vec<Arc<Tenant>> {
+        let mut tenants = self.directory.tenants();
+        tenants.retain(|tenant| tenant.partition == self.partition);
+        tenants
+    }
+
+    /// The partition that has the books of a tenant, if it is another: here they would be empty ones, or stale.
     pub fn elsewhere(&self, tenant: &Tenant) -> Option<u8> {
-        let is_elsewhere = self.followers.is_some() && tenant.partition != self.partition;
+        let is_elsewhere = self.sending.is_some() && tenant.partition != self.partition;
         is_elsewhere.then_some(tenant.partition)
     }
 
     pub fn elsewhere_of(&self, tenant_key: u64) -> Option<u8> {
-        self.followers.as_ref()?;
+        self.sending.as_ref()?;
         let tenant = self.directory.tenant_numbered(u32::try_from(tenant_key / 2).ok()?)?;
         self.elsewhere(&tenant)
+    }
+
+    /// Whether the books of a tenant are not here, also of one of whom nothing is known yet.
+    pub fn is_elsewhere(&self, tenant: u64) -> bool {
+        self.sending.is_some() && self.directory.is_elsewhere(tenant, self.partition)
     }
 
     /// The way to the first partition, from another.
@@ -324,6 +339,7 @@ impl Services {
                     .as_ref()
                     .map(|others| Arc::new(Followers::of(others.count(), Duration::ZERO))),
                 sending: callers.sending.clone(),
+                moves: Arc::default(),
             },
             prices: Prices {
                 market: prices.market.over(&board),
@@ -518,7 +534,7 @@ impl Tenants for Services {
         let number = u32::try_from(tenant / 2).ok()?;
         let known = self.callers.directory.tenant_numbered(number)?;
         // The events of a tenant that moves are delivered where it goes.
-        let is_here = known.tenant_settings.moved_to.is_none();
+        let is_here = known.partition == self.callers.partition && !known.tenant_settings.are_closed();
         is_here.then(|| TenantMode { tenant: known.id, livemode: is_live(tenant) })
     }
 

@@ -36,7 +36,7 @@ pub async fn lines(services: &Arc<Services>, tenant: u64, ask: Ask) -> Result<Ve
 /// accounts say of its fees. `ask` names the platform's ledger.
 pub async fn of_platform(services: &Arc<Services>, mode: Mode, ask: Ask) -> Result<Vec<Line>, Problem> {
     let mut presents = Vec::new();
-    for tenant in services.callers.directory.tenants() {
+    for tenant in services.callers.own_tenants() {
         let tenant = tenant_key(tenant.number, mode);
         // A book that is not in memory is not brought there: it stands in its snapshot.
         let present = match services.engine.glance(tenant).await.map_err(failure)? {

@@ -188,6 +188,9 @@ pub fn check(needs: &Needs, caller: &Caller) -> Result<(), Problem> {
     if of_tenant.moved_to.is_some() {
         return Err(Problem::tenant_moved());
     }
+    if of_tenant.moving_to.is_some() {
+        return Err(Problem::tenant_moving());
+    }
     // Who waits for live mode may ask for it, and replace the key that it will be used with.
     if caller.livemode() && of_tenant.live_status != LiveStatus::Active && !needs.is_for_pages {
         return Err(Problem::live_mode_not_activated());

@@ -458,6 +458,8 @@ fn meaning(code: &str) -> Option<(&'static str, &'static str)> {
             "The account is halted while it is checked. Write to the operator."),
         "tenant_moved" => ("La cuenta se muda a otro servidor. Vuelve a intentarlo en unos minutos.",
             "The account moves to another server. Try again in a few minutes."),
+        "tenant_moving" => ("La cuenta se muda a otra máquina. Vuelve a intentarlo en un momento.",
+            "The account moves to another machine. Try again in a moment."),
         "external_ref_conflict" => ("Esta referencia ya se usó con otros datos. Usa otra, o busca arriba lo que ya existe.",
             "This reference was used with other data already. Use another one, or search for what exists."),
         "idempotency_key_reused" => ("Este formulario ya se envió con otros datos. Vuelve a abrir la página.",

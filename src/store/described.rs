@@ -44,6 +44,9 @@ fn changed(change: &PlatformChange) -> String {
             format!("took over what {made_by} made, up to {seq}")
         }
         PlatformChange::Operator(operator) => format!("operator {}", operator.id),
+        PlatformChange::Moved { tenant, from } => {
+            format!("tenant {}, moved from partition {from} to {}", tenant.id, tenant.partition)
+        }
         PlatformChange::Followed(followed) => format!("followed partition 0 up to {}", followed.seq),
     }
 }

@@ -192,7 +192,7 @@ impl DeliveryWorker {
     /// Reads what changed, and reads on in the log. Breaks when the endpoint is gone.
     fn look(&mut self) -> Result<ControlFlow<()>, Unreadable> {
         if self.queue.changed.swap(false, Ordering::SeqCst) {
-            if !self.reload()? {
+            if !self.webhooks.is_current(&self.queue) || !self.reload()? {
                 return Ok(ControlFlow::Break(()));
             }
             self.pending.clear();

@@ -161,10 +161,26 @@ impl Webhooks {
     pub fn attach(self: &Arc<Self>, tenants: Arc<dyn Tenants>) -> Result<(), Unreadable> {
         let _ = self.tenants.set(Arc::downgrade(&tenants));
         let from = index::webhooks();
-        let to = [from.as_slice(), &[0xFF; 25]].concat();
-        for entry in tenants.engine().reader().index_scan(&from, &to, false) {
+        self.add_all(&*tenants, &from, from.len())
+    }
+
+    /// The tenant leaves: its endpoints get nothing more from here. What has no outcome yet is sent again where it goes.
+    pub fn forget_tenant(self: &Arc<Self>, tenant: u64) {
+        let left = self.queues.remove(&tenant);
+        left.iter().flat_map(|(_, queues)| queues).for_each(|queue| queue.change(self));
+    }
+
+    /// The endpoints of a tenant that came.
+    pub fn attach_tenant(self: &Arc<Self>, tenants: &dyn Tenants, tenant: u64) -> Result<(), Unreadable> {
+        let all = index::webhooks();
+        self.add_all(tenants, &[all.as_slice(), &tenant.to_be_bytes()].concat(), all.len())
+    }
+
+    fn add_all(self: &Arc<Self>, tenants: &dyn Tenants, from: &[u8], head: usize) -> Result<(), Unreadable> {
+        let to = [from, &[0xFF; 25]].concat();
+        for entry in tenants.engine().reader().index_scan(from, &to, false) {
             let (key, _) = entry?;
-            let name = key.get(from.len()..).and_then(|rest| rest.split_first_chunk::<8>());
+            let name = key.get(head..).and_then(|rest| rest.split_first_chunk::<8>());
             let Some((tenant, Ok(id))) =
                 name.map(|(tenant, id)| (u64::from_be_bytes(*tenant), <[u8; 16]>::try_from(id)))
             else {
@@ -347,6 +363,11 @@ impl Webhooks {
 
     fn queue(&self, tenant: u64, id: Id) -> Option<Arc<EndpointQueue>> {
         self.queues.get(&tenant)?.iter().find(|queue| queue.id == id).cloned()
+    }
+
+    /// Whether nobody else looks after the endpoint by now.
+    fn is_current(&self, queue: &Arc<EndpointQueue>) -> bool {
+        self.queue(queue.tenant, queue.id).is_some_and(|known| Arc::ptr_eq(&known, queue))
     }
 
     fn end_threads(&self) {

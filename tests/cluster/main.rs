@@ -11,6 +11,7 @@ mod gaps;
 mod joining;
 mod load;
 mod machines;
+mod moves;
 mod moving;
 mod own;
 mod partitions;

@@ -21,7 +21,7 @@ pub fn machines() -> Option<Machines> {
     Some(machines)
 }
 
-fn said(output: &Output) -> String {
+pub fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
@@ -245,7 +245,8 @@ fn accounts_are_spread_and_each_is_served_by_its_own_partition() {
         |machines: &Machines, node, key: &str| call(machines, node, key, "GET", "/v1/balance", None);
     for (partition, id, key) in &accounts {
         for node in 0..3 {
-            assert_eq!(balance(&machines, node, key).0, 200, "{partition} at n{node}");
+            let (status, shown) = balance(&machines, node, key);
+            assert_eq!(status, 200, "{partition} at n{node}: {shown}");
         }
         let (status, funded) = call(&machines, 2, key, "POST", "/v1/test/fund", Some(&fund));
         assert_eq!(status, 201, "{partition}: {funded}");
@@ -337,7 +338,7 @@ fn exchange_with(machines: &Machines, node: usize, key: &str) -> Option<u16> {
     answer.map(|(status, _, _)| status)
 }
 
-fn kill(pid: u32) {
+pub fn kill(pid: u32) {
     let sent = std::process::Command::new("kill").args(["-KILL", &pid.to_string()]).status();
     assert!(sent.expect("kill runs").success());
 }

@@ -126,7 +126,8 @@ fn goldens() -> Vec<Golden> {
             values::ids { Mode }
             platform { Scopes ApiKey KeyDetails Followed PlatformChange Tenant PlatformBook }
             platform { Act BackedUp }
-            platform::test_accounts { Opener TestAccount };
+            platform::test_accounts { Opener TestAccount }
+            platform::copies { MoveAsk Copied Page };
         products:
             entities::product { Product LinkStatus Link };
         rates:

@@ -2,6 +2,7 @@
 //! message at once; it never waits for the disk, and nothing in here may wait. Rules about money do
 //! not belong here, nor how an entity works.
 
+mod copies;
 mod snapshots;
 mod turn;
 
@@ -215,6 +216,7 @@ impl<M: Machine> Book<M> {
             BookMessage::Ask(ask) => self.turn(*ask),
             BookMessage::AskTogether(asks) => self.turns(asks),
             BookMessage::View { to, admission } => self.view(to, admission),
+            BookMessage::Copy { records, to } => self.copy(records, to),
             BookMessage::Wake => {
                 self.armed_ms = None;
                 self.fire(None);
@@ -276,7 +278,8 @@ impl<M: Machine> Book<M> {
     }
 
     fn view(&mut self, to: Sender<(M::Book, i64)>, admission: Option<Admission>) {
-        if let Some(failure) = self.host.failure() {
+        let is_elsewhere = || (self.host.config.is_elsewhere)(self.tenant);
+        if let Some(failure) = self.host.failure().or_else(|| is_elsewhere().then_some(Failure::Halted)) {
             drop(admission);
             let _ = to.send(Err(failure));
             return;
@@ -408,7 +411,7 @@ impl<M: Machine> Book<M> {
             return;
         }
         let now_ms = self.now_ms();
-        while self.firing.len() < FIRING_MAX && (self.host.config.has_room_for_due)(self.tenant) {
+        while self.firing.len() < FIRING_MAX && self.may_fire() {
             let Some((at_ms, id)) = self.due().filter(|(at_ms, _)| *at_ms <= now_ms) else { break };
             if done == Some((at_ms, id)) {
                 self.rest(id);
@@ -419,6 +422,11 @@ impl<M: Machine> Book<M> {
             entity::send(&self.host, self.tenant, id, EntityMessage::Due { command, firing });
         }
         self.arm();
+    }
+
+    fn may_fire(&self) -> bool {
+        let config = &self.host.config;
+        (config.has_room_for_due)(self.tenant) && !(config.is_elsewhere)(self.tenant)
     }
 
     fn firing(&mut self, at_ms: i64, id: M::EntityId) -> Firing<M> {
@@ -446,7 +454,7 @@ impl<M: Machine> Book<M> {
         }
         let Some((at_ms, _)) = self.due() else { return };
         let mut wall_ms = self.host.machine.wall_ms(&self.book, at_ms);
-        if !(self.host.config.has_room_for_due)(self.tenant) {
+        if !self.may_fire() {
             wall_ms = wall_ms.max(self.host.config.clock.wall_ms().saturating_add(REST.as_millis() as i64));
         }
         if !matches!(self.armed_ms, Some(armed_ms) if armed_ms <= wall_ms) {

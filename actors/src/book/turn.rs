@@ -245,7 +245,7 @@ impl<M: Machine> Book<M> {
         Ok(payload)
     }
 
-    fn apply(&mut self, record: &M::Record, now_ms: i64) -> Result<(), String> {
+    pub(super) fn apply(&mut self, record: &M::Record, now_ms: i64) -> Result<(), String> {
         let machine = &self.host.machine;
         machine.evolve(&mut self.book, record, now_ms);
         if let Err(breach) = machine.check(&self.book, record) {
@@ -255,7 +255,7 @@ impl<M: Machine> Book<M> {
         Ok(())
     }
 
-    fn index(&self, record: &M::Record, now_ms: i64) -> Indexed<M> {
+    pub(super) fn index(&self, record: &M::Record, now_ms: i64) -> Indexed<M> {
         let (host, tenant) = (&self.host, self.tenant);
         let mut index = IndexOps::new();
         host.machine.index(tenant, now_ms, record, &mut index);
@@ -320,7 +320,7 @@ impl<M: Machine> Book<M> {
     }
 }
 
-fn guarded<T>(apply: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+pub(super) fn guarded<T>(apply: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     match catch_unwind(AssertUnwindSafe(apply)) {
         Ok(applied) => applied,
         Err(_) => Err("a panic while a record was applied".to_owned()),

@@ -1,6 +1,7 @@
 //! The handle of a running engine: what callers may ask of it, its start and its stop. What a single
 //! actor does with a message does not belong here.
 
+mod copies;
 mod follower;
 mod housekeeping;
 mod recovery;

@@ -52,6 +52,7 @@ fn caller(mode: Mode) -> Caller {
         live_status: LiveStatus::Active,
         reason: None,
         moved_to: None,
+        moving_to: None,
     };
     let tenant = Tenant {
         id: Id::derived(1, 1, 0),
@@ -62,6 +63,8 @@ fn caller(mode: Mode) -> Caller {
         pushed: 1,
         created_at: NOW,
         partition: 0,
+        moving: None,
+        moves: 0,
     };
     let key = ApiKey {
         id: Id::derived(1, 2, 0),

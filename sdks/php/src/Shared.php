@@ -56,7 +56,7 @@ final class Shared
     public const RETRIES_MAX = 100;
     public const TIMEOUT_MAX_SECONDS = 86400;
     /** Codes that say: nothing was done, ask again. */
-    public const NOTHING_DONE = ['rate_limited', 'overloaded', 'shutting_down', 'rail_unavailable', 'request_timeout', 'no_leader'];
+    public const NOTHING_DONE = ['rate_limited', 'overloaded', 'shutting_down', 'rail_unavailable', 'request_timeout', 'no_leader', 'tenant_moving'];
     /** Codes that no short wait makes better, unless the gateway says how long. */
     public const LASTING = ['account_halted', 'clock_stepped', 'rail_not_configured', 'rate_unavailable', 'tenant_moved'];
 }

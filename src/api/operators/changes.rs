@@ -47,6 +47,10 @@ fn between(before: Option<Vec<u8>>, after: Option<Vec<u8>>) -> Changes {
 
 fn of_platform(book: &PlatformBook, change: &PlatformChange) -> Changes {
     match change {
+        PlatformChange::Tenant(tenant) if tenant.moving.is_some() => {
+            let partition = |number: u8| Object::new().number("partition", u64::from(number)).end();
+            between(Some(partition(tenant.partition)), tenant.moving.map(partition))
+        }
         PlatformChange::Tenant(tenant) => {
             let before = book.tenants.get(&tenant.number);
             between(before.map(|tenant| settings_of(tenant)), Some(settings_of(tenant)))
@@ -84,7 +88,8 @@ fn of_platform(book: &PlatformBook, change: &PlatformChange) -> Changes {
         | PlatformChange::LiveAsked(_)
         | PlatformChange::TestAccountsUsed(_)
         | PlatformChange::TestAccountDeleted(_)
-        | PlatformChange::Followed(_) => Changes::default(),
+        | PlatformChange::Followed(_)
+        | PlatformChange::Moved { .. } => Changes::default(),
     }
 }
 

@@ -85,6 +85,8 @@ problems! {
         "this account is halted in this mode while its figures are checked, so nothing was done; ask again later";
     tenant_moved: 503, "tenant_moved" after 30,
         "this account moves to another server of the same name, so nothing was done here; ask again with the same Idempotency-Key or externalRef";
+    tenant_moving: 503, "tenant_moving" after 1,
+        "this account moves to another machine, which takes a moment, so nothing was done; ask again after Retry-After, with the same Idempotency-Key or externalRef";
     storage_unavailable: 503, "storage_unavailable" after 5,
         "the server could not write, so the outcome is unknown; ask again with the same Idempotency-Key or externalRef, which never does it twice";
     no_leader: 503, "no_leader" after 1,

@@ -260,6 +260,7 @@ fn whose(stored: &wal::Record, record: &Record, id: Id) -> Vec<u64> {
         Some(
             PlatformChange::Tenant(tenant)
             | PlatformChange::Opened { tenant, .. }
+            | PlatformChange::Moved { tenant, .. }
             | PlatformChange::TestAccountOpened { tenant, .. },
         ) if tenant.id == id => tenant,
         _ => return vec![stored.tenant],

@@ -35,6 +35,15 @@ impl Followed {
                 self.tenants.push(Arc::clone(tenant));
                 self.keys.extend(keys.iter().cloned());
             }
+            // Where it was it is known to be elsewhere, so that nothing of it is served there.
+            PlatformChange::Moved { tenant, from } if tenant.partition == own || *from == own => {
+                self.tenants.push(Arc::clone(tenant));
+                if is_own(tenant.number) {
+                    self.keys.extend(book.keys.of(tenant.number).cloned());
+                    let asked = book.live_asked.get(&tenant.number);
+                    self.live_asked.extend(asked.map(|at| (tenant.number, *at)));
+                }
+            }
             PlatformChange::Operator(operator) => self.operators.push(Arc::clone(operator)),
             PlatformChange::Bank(..) | PlatformChange::Banks(_) => self.banks = Some(book.banks.clone()),
             // One that was answered by now is left out: its answer may be in the same message, and is taken over first.
@@ -99,6 +108,7 @@ mod tests {
     use crate::platform::settings::{LiveStatus, Settings};
     use crate::platform::test_accounts::Opener;
     use crate::resources::banks::Edit;
+    use crate::resources::tenants::partition_moves::MoveStep;
     use crate::resources::tenants::{PlatformAsk, decide};
     use crate::values::ids::{Id, Mode};
     use crate::values::time::Timestamp;
@@ -182,6 +192,17 @@ mod tests {
             }
             9 => PlatformAsk::DeleteTestAccount(number),
             10 => PlatformAsk::Pushed { number, version: u64::MAX },
+            12 => {
+                let closed = tenant.map_or(0, |tenant| tenant.tenant_settings.version);
+                let is_closed = tenant.is_some_and(|tenant| tenant.tenant_settings.are_closed());
+                let step = match tenant.and_then(|tenant| tenant.moving) {
+                    None => MoveStep::Begin(which as u8 % PARTITIONS),
+                    Some(_) if which == 7 => MoveStep::Undo,
+                    Some(_) if is_closed => MoveStep::End { closed },
+                    Some(_) => MoveStep::Close,
+                };
+                PlatformAsk::MoveWithin { number, step }
+            }
             _ => PlatformAsk::Beside(vec![Beside::Fate { operation: id(n), kind: 1, refusal: 0 }]),
         }
     }
@@ -243,8 +264,8 @@ mod tests {
 
     fn asks() -> impl Strategy<Value = Vec<(u8, usize)>> {
         // More tenants than a uniform choice would open, and more requests for live mode with their answers.
-        let kind = prop_oneof![3 => Just(0), 2 => Just(4), 2 => Just(5), 4 => 0..12_u8];
-        prop::collection::vec((kind, 0..8_usize), 1..40)
+        let kind = prop_oneof![3 => Just(0), 2 => Just(4), 2 => Just(5), 4 => 0..12_u8, 6 => Just(12)];
+        prop::collection::vec((kind, 0..8_usize), 1..60)
     }
 
     proptest! {
@@ -290,10 +311,15 @@ mod tests {
                         prop_assert_eq!(book.followed, before.followed);
                     }
                 }
-                prop_assert!(book.tenants.values().all(|known| known.partition == own));
+                // One that is not its own has left, or is not known to have come yet.
+                let is_known = |known: &Arc<Tenant>| known.partition == own || known.moves > 0;
+                prop_assert!(book.tenants.values().all(is_known));
             }
             prop_assert_eq!(shared(&book, own), shared(&first.books[newest], own));
-            let pushed = |known: &Arc<Tenant>| known.pushed >= known.tenant_settings.version;
+            // Of who is elsewhere, what was last known to be pushed here.
+            let pushed = |known: &Arc<Tenant>| {
+                known.partition != own || known.pushed >= known.tenant_settings.version
+            };
             prop_assert!(book.tenants.values().all(pushed));
         }
     }

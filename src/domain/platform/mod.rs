@@ -6,6 +6,7 @@
 
 pub mod audit;
 pub mod beside;
+pub mod copies;
 pub mod following;
 mod key_index;
 pub mod mandate;
@@ -189,6 +190,10 @@ stored! {
         6 pub created_at: Timestamp,
         /// The log of the deployment that its books are in.
         7 pub partition: u8 = since 8 else 0,
+        /// The partition that it moves to, while its books are copied there.
+        8 pub moving: Option<u8> = since 8 else None,
+        /// How often it has moved: then a log that it left has a beginning of its books, too.
+        9 pub moves: u32 = since 8 else 0,
     }
 
     /// An act of an operator that leaves nothing else in a record but its entry of the audit.
@@ -265,6 +270,12 @@ stored! {
         12 TestAccountDeleted(u32) since 8,
         /// In another partition than the first: what changed there.
         13 Followed(Box<Followed>) since 8,
+        /// The tenant is served in another partition from now on.
+        14 Moved {
+            0 tenant: Arc<Tenant>,
+            /// The partition that it was in.
+            1 from: u8,
+        } since 8,
     }
 }
 
@@ -360,6 +371,7 @@ impl PlatformBook {
                 self.tenants.insert(tenant.number, Arc::clone(tenant));
                 keys.iter().for_each(|key| self.learn_key(key));
             }
+            PlatformChange::Moved { tenant, .. } => self.learn_tenant(tenant),
             PlatformChange::TestAccountOpened { tenant, keys, opener } => {
                 self.tenants.insert(tenant.number, Arc::clone(tenant));
                 keys.iter().for_each(|key| self.learn_key(key));

@@ -214,10 +214,17 @@ stored! {
         3 pub reason: Option<Box<str>>,
         /// The deployment that the tenant moves to: then nothing is decided for it here (`resources/tenants/moves.rs`).
         4 pub moved_to: Option<Box<Deployment>>,
+        /// The partition that the tenant moves to: nothing is decided for it where it was, and not yet there.
+        5 pub moving_to: Option<u8> = since 8 else None,
     }
 }
 
 impl TenantSettings {
+    /// Whether books with these settings decide nothing.
+    pub const fn are_closed(&self) -> bool {
+        self.moved_to.is_some() || self.moving_to.is_some()
+    }
+
     /// Whether an operator's word about live mode in `next` is another than here.
     pub fn says_otherwise(&self, next: &TenantSettings) -> bool {
         self.live_status != next.live_status || self.reason != next.reason

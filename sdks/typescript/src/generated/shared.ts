@@ -45,7 +45,7 @@ export const RETRIES_MAX = 100;
 export const TIMEOUT_MAX_SECONDS = 86400;
 
 /** Codes that say: nothing was done, ask again. */
-export const NOTHING_DONE: ReadonlySet<string> = new Set(['rate_limited', 'overloaded', 'shutting_down', 'rail_unavailable', 'request_timeout', 'no_leader']);
+export const NOTHING_DONE: ReadonlySet<string> = new Set(['rate_limited', 'overloaded', 'shutting_down', 'rail_unavailable', 'request_timeout', 'no_leader', 'tenant_moving']);
 
 /** Codes that no short wait makes better, unless the gateway says how long. */
 export const LASTING: ReadonlySet<string> = new Set(['account_halted', 'clock_stepped', 'rail_not_configured', 'rate_unavailable', 'tenant_moved']);

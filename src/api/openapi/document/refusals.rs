@@ -29,7 +29,7 @@ pub(super) fn usual_refusals(row: &Row) -> impl Iterator<Item = (u16, &'static [
         (keyed, 409, &["idempotency_in_progress"]),
         (keyed, 422, &["idempotency_key_reused"]),
         (true, 500, &["internal_error"]),
-        (!is_operator && !is_stream || writes, 503, &["account_halted", "tenant_moved"]),
+        (!is_operator && !is_stream || writes, 503, &["account_halted", "tenant_moved", "tenant_moving"]),
         (true, 503, &["no_leader", "overloaded", "shutting_down"]),
         (writes, 503, &["storage_unavailable"]),
     ];

@@ -57,6 +57,7 @@ fn every_constructor_has_its_status_and_code() {
         (Problem::rail_not_configured("C2P"), 503, "rail_not_configured"),
         (Problem::account_halted(), 503, "account_halted"),
         (Problem::tenant_moved(), 503, "tenant_moved"),
+        (Problem::tenant_moving(), 503, "tenant_moving"),
         (Problem::shutting_down(), 503, "shutting_down"),
         (Problem::storage_unavailable(), 503, "storage_unavailable"),
         (Problem::no_leader(), 503, "no_leader"),

@@ -280,6 +280,8 @@ mod tests {
             pushed: 0,
             created_at: at(0),
             partition: 0,
+            moving: None,
+            moves: 0,
         };
         book.tenants.insert(7, Arc::new(tenant));
         for n in 1..=keys {

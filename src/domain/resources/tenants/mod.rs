@@ -3,6 +3,7 @@
 
 pub mod keys;
 pub mod moves;
+pub mod partition_moves;
 pub mod test_accounts;
 
 use crate::cause::Cause;
@@ -17,6 +18,7 @@ use crate::platform::{Act, ApiKey, Followed, PlatformBook, PlatformChange, Searc
 use crate::refusal::{PlatformRefusal, Refusal};
 use crate::resources::banks::{Bank, Edit};
 use crate::resources::tenants::keys::KeyChange;
+use crate::resources::tenants::partition_moves::MoveStep;
 use crate::values::ids::Id;
 use crate::values::time::Timestamp;
 use crate::values::venezuela::BankCode;
@@ -63,6 +65,11 @@ pub enum PlatformAsk {
         base: u64,
         /// The deployment; `None` lets the tenant go on here.
         to: Option<Deployment>,
+    },
+    /// A step of a move to another partition.
+    MoveWithin {
+        number: u32,
+        step: MoveStep,
     },
     /// A tenant comes from another deployment, with its keys; it gets a number here.
     Receive {
@@ -154,6 +161,7 @@ impl PlatformAsk {
             | PlatformAsk::DeleteTestAccount(_)
             | PlatformAsk::SetTenantSettings { .. }
             | PlatformAsk::Move { .. }
+            | PlatformAsk::MoveWithin { .. }
             | PlatformAsk::Receive { .. }
             | PlatformAsk::AddKey { .. }
             | PlatformAsk::ChangeKey { .. }
@@ -187,6 +195,8 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Ruling {
                 pushed: 0,
                 created_at: now,
                 partition,
+                moving: None,
+                moves: 0,
             };
             let own = |key| Arc::new(ApiKey { tenant: number, created_at: now, ..key });
             let (tenant, keys) = (Arc::new(tenant), keys.into_iter().map(own).collect());
@@ -212,10 +222,18 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Ruling {
         },
         PlatformAsk::SetTenantSettings { number, base, settings, live_status, reason } => {
             let reason = reason.map(Into::into);
-            let next = TenantSettings { version: base + 1, settings, live_status, reason, moved_to: None };
+            let next = TenantSettings {
+                version: base + 1,
+                settings,
+                live_status,
+                reason,
+                moved_to: None,
+                moving_to: None,
+            };
             set_tenant_settings(book, number, next)
         }
         PlatformAsk::Move { number, base, to } => moves::decide(book, number, base, to),
+        PlatformAsk::MoveWithin { number, step } => partition_moves::decide(book, number, step),
         PlatformAsk::Receive { tenant, keys } => moves::receive(book, &tenant, &keys),
         PlatformAsk::Pushed { number, version } => match book.tenants.get(&number) {
             Some(tenant) if tenant.pushed < version => {
@@ -276,6 +294,9 @@ fn set_tenant_settings(book: &PlatformBook, number: u32, next: TenantSettings) -
     if known.moved_to.is_some() {
         return Ruling::refuse(Refusal::TenantMoved);
     }
+    if tenant.moving.is_some() {
+        return Ruling::refuse(Refusal::TenantMoving);
+    }
     if known.version + 1 != next.version {
         return Ruling::refuse(PlatformRefusal::StaleSettings);
     }
@@ -292,6 +313,9 @@ fn ask_live(book: &PlatformBook, number: u32, body: Vec<u8>) -> Ruling {
     let Some(tenant) = book.tenants.get(&number) else { return Ruling::refuse(Refusal::NotFound) };
     if tenant.tenant_settings.moved_to.is_some() {
         return Ruling::refuse(Refusal::TenantMoved);
+    }
+    if tenant.moving.is_some() {
+        return Ruling::refuse(Refusal::TenantMoving);
     }
     if book.live_asked.contains_key(&number) || tenant.tenant_settings.live_status == LiveStatus::Active {
         return Ruling::unchanged();

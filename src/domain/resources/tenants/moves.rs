@@ -22,6 +22,9 @@ pub(super) fn decide(book: &PlatformBook, number: u32, base: u64, to: Option<Dep
     if known.moved_to == moved_to {
         return Ruling::unchanged();
     }
+    if tenant.moving.is_some() {
+        return Ruling::refuse(Refusal::TenantMoving);
+    }
     if known.moved_to.is_some() && to.is_some() {
         return Ruling::refuse(Refusal::TenantMoved);
     }
@@ -58,7 +61,15 @@ pub(super) fn receive(book: &PlatformBook, tenant: &Tenant, keys: &[Arc<ApiKey>]
     let tenant_settings = TenantSettings { version, moved_to: None, ..tenant.tenant_settings.clone() };
     let own = |key: &Arc<ApiKey>| Arc::new(ApiKey { tenant: number, ..(**key).clone() });
     write_platform(PlatformChange::Opened {
-        tenant: Arc::new(Tenant { number, tenant_settings, pushed: version, partition: 0, ..tenant.clone() }),
+        tenant: Arc::new(Tenant {
+            number,
+            tenant_settings,
+            pushed: version,
+            partition: 0,
+            moving: None,
+            moves: 0,
+            ..tenant.clone()
+        }),
         keys: keys.iter().map(own).collect(),
     })
 }

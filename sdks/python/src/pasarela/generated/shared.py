@@ -47,7 +47,7 @@ RETRIES_MAX = 100
 TIMEOUT_MAX_SECONDS = 86400
 
 #: Codes that say: nothing was done, ask again.
-NOTHING_DONE = frozenset({"rate_limited", "overloaded", "shutting_down", "rail_unavailable", "request_timeout", "no_leader"})
+NOTHING_DONE = frozenset({"rate_limited", "overloaded", "shutting_down", "rail_unavailable", "request_timeout", "no_leader", "tenant_moving"})
 
 #: Codes that no short wait makes better, unless the gateway says how long.
 LASTING = frozenset({"account_halted", "clock_stepped", "rail_not_configured", "rate_unavailable", "tenant_moved"})
