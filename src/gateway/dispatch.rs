@@ -558,16 +558,19 @@ impl Server for TenantRequest<'_> {
     fn key_use(&mut self, key: String, path: Option<String>) -> Later<'_, Reply> {
         Box::pin(async move {
             let (services, tenant) = (self.services, self.caller.tenant_key);
-            let now = services.clock(tenant).await?;
-            for (owner, now) in [(Owner::Tenant(tenant), now), (Owner::AtPlatform(tenant), services.now())] {
-                if let Some(body) = idempotency::under_way(services, owner, &key, path.as_deref(), now) {
+            let mut places = vec![(services.now(), Owner::AtPlatform(tenant))];
+            // Of an account that is elsewhere the first partition has no more than that.
+            if services.callers.elsewhere(&self.caller.tenant).is_none() {
+                places.insert(0, (services.clock(tenant).await?, Owner::Tenant(tenant)));
+            }
+            for (now, owner) in &places {
+                if let Some(body) = idempotency::under_way(services, *owner, &key, path.as_deref(), *now) {
                     return Ok(Reply::json(200, body));
                 }
             }
-            let of_platform = (services.now(), Owner::AtPlatform(tenant));
             let done = self.read_any(move |services, budget| {
-                for (now, owner) in [(now, Owner::Tenant(tenant)), of_platform] {
-                    let done = idempotency::done(services, owner, &key, path.as_deref(), now, budget)?;
+                for (now, owner) in &places {
+                    let done = idempotency::done(services, *owner, &key, path.as_deref(), *now, budget)?;
                     if done.is_some() {
                         return Ok(done.map(|done| (done, key.clone())));
                     }

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 /// The longest time for which a tenant that moves is not served.
 const STOPPED: Duration = Duration::from_secs(1);
 const WRITERS: usize = 4;
-const ROUNDS: usize = 6;
+const ROUNDS: usize = 3;
 
 type Answer = Option<(u16, Value)>;
 

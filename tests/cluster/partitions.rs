@@ -217,14 +217,18 @@ pub fn call(
 }
 
 /// At once where nothing else is done: partition 0 answers after `failover_ms` too, which a crowded machine may need.
-pub fn until_revoked(machines: &Machines, node: usize, key: &str) {
+pub fn until_followed(what: &str, holds: impl Fn() -> bool) {
     let began = Instant::now();
-    while call(machines, node, key, "GET", "/v1/balance", None).0 != 401 {
-        assert!(
-            !gaps::is_strict() && began.elapsed() < Duration::from_secs(10),
-            "a revoked key opens n{node}"
-        );
+    while !holds() {
+        assert!(!gaps::is_strict() && began.elapsed() < Duration::from_secs(10), "{what}");
+        std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+pub fn until_revoked(machines: &Machines, node: usize, key: &str) {
+    until_followed(&format!("a revoked key opens nothing at n{node}"), || {
+        call(machines, node, key, "GET", "/v1/balance", None).0 == 401
+    });
 }
 
 #[test]
