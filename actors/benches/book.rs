@@ -49,7 +49,7 @@ async fn row(callers: usize) {
         awake_max: usize::MAX,
         has_room: Arc::new(|| true),
         has_room_for_due: Arc::new(|_| true),
-        is_elsewhere: Arc::new(|_| false),
+        is_elsewhere: None,
         patience: Duration::from_secs(3600),
         on_fatal: Arc::new(|why| panic!("{why}")),
         set_aside: BTreeMap::new(),

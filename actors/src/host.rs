@@ -46,11 +46,12 @@ pub struct Config {
     /// Whether there is room for what only saves work later: rounds of snapshots, and books that
     /// leave memory.
     pub has_room: Arc<dyn Fn() -> bool + Send + Sync>,
-    /// While there is no room for what falls due in a tenant's book, it waits.
+    /// While there is no room for what falls due in a tenant's book, it waits; nor is there ever for one that is
+    /// elsewhere.
     pub has_room_for_due: HasRoomForDue,
-    /// Whether a tenant's books are decided by another engine, of whose records this one may have a beginning: nothing
-    /// falls due in them, and nobody sees them, as they are settled at their own records alone.
-    pub is_elsewhere: IsElsewhere,
+    /// Whether a tenant's books are decided by another engine, of whose records this one may have a beginning: nobody
+    /// sees them, as they are settled at their own records alone.
+    pub is_elsewhere: Option<IsElsewhere>,
     /// A caller waits so long for an effect, then gets a reply with what is durable. The effect
     /// goes on, and its result is taken when it comes.
     pub patience: Duration,

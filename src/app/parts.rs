@@ -143,11 +143,14 @@ pub(super) async fn open(
         person_marks: keys.person_marks.clone(),
     };
     let directory = Arc::<Directory>::default();
-    let is_elsewhere = elsewhere(config, &directory);
-    let engine_config = actors::Config {
-        is_elsewhere,
-        ..engine_config(config, set_aside, clock.clone(), cluster.clone(), disk)
-    };
+    let mut engine_config = engine_config(config, set_aside, clock.clone(), cluster.clone(), disk);
+    if let Some(own) = config.partition {
+        let of_others = Arc::clone(&directory);
+        let is_elsewhere: actors::IsElsewhere = Arc::new(move |tenant| of_others.is_elsewhere(tenant, own));
+        let (elsewhere, has_room) = (Arc::clone(&is_elsewhere), engine_config.has_room_for_due);
+        engine_config.has_room_for_due = Arc::new(move |tenant| !elsewhere(tenant) && has_room(tenant));
+        engine_config.is_elsewhere = Some(is_elsewhere);
+    }
     let engine = start_engine(config, machine, Arc::<Outbox>::clone(&outbox), log, engine_config).await?;
     // The samples of other machines in the log of the cluster that this one's history lacks.
     let learned = match &cluster {
@@ -238,17 +241,6 @@ pub(super) async fn open(
     state.settle(data, &services).await?;
     load(config, &services).await?;
     Ok((services, feeds))
-}
-
-/// In one of several partitions: whose books are decided in another, or not yet here.
-fn elsewhere(config: &Config, directory: &Arc<Directory>) -> actors::IsElsewhere {
-    match config.partition {
-        Some(own) => {
-            let directory = Arc::clone(directory);
-            Arc::new(move |tenant| directory.is_elsewhere(tenant, own))
-        }
-        None => Arc::new(|_| false),
-    }
 }
 
 fn shares(config: &Config) -> actors::Shares {
@@ -488,7 +480,7 @@ fn engine_config(
         awake_max: if disk.has_room(PLATFORM, false) { BOOKS_AWAKE_MAX } else { usize::MAX },
         has_room: Arc::new(move || room.has_room(PLATFORM, false)),
         has_room_for_due: disk.room_for_due(),
-        is_elsewhere: Arc::new(|_| false),
+        is_elsewhere: None,
         patience: Duration::from_secs(config.rails.answer_seconds),
         on_fatal: Arc::new(move |why| {
             // A machine that was deposed has nothing wrong with it.

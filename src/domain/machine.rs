@@ -432,13 +432,16 @@ impl Machine for Domain {
                 let known = &tenant.tenant_settings;
                 // One that moved away decides nothing more, and what has happened changes nothing: whoever has the
                 // tenant now asks the bank.
-                let mut ruling = match known.are_closed() && !matches!(command, Command::TenantSettings(_)) {
-                    true if is_refusable && known.moving_to.is_some() => {
-                        Ruling::refuse(Refusal::TenantMoving)
-                    }
-                    true if is_refusable => Ruling::refuse(Refusal::TenantMoved),
-                    true => Ruling::unchanged(),
-                    false => command.decide_within(tenant, entity, consent, &rules),
+                let closed = match (known.moving_to, &known.moved_to) {
+                    (Some(_), _) => Some(Refusal::TenantMoving),
+                    (None, Some(_)) => Some(Refusal::TenantMoved),
+                    (None, None) => None,
+                };
+                let closed = closed.filter(|_| !matches!(command, Command::TenantSettings(_)));
+                let mut ruling = match closed {
+                    Some(refusal) if is_refusable => Ruling::refuse(refusal),
+                    Some(_) => Ruling::unchanged(),
+                    None => command.decide_within(tenant, entity, consent, &rules),
                 };
                 if let Some(draft) = &ruling.record
                     && is_refusable
@@ -616,7 +619,11 @@ impl Machine for Domain {
         match book {
             AnyBook::Platform(_) => None,
             // Deadlines of a tenant that moved are due where it went.
-            AnyBook::Tenant(book) if book.tenant_settings.are_closed() => None,
+            AnyBook::Tenant(book)
+                if book.tenant_settings.moved_to.is_some() || book.tenant_settings.moving_to.is_some() =>
+            {
+                None
+            }
             AnyBook::Tenant(book) => {
                 let (at, id) = book.next_due(skip)?;
                 Some((at.unix_ms(), id))

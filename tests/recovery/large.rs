@@ -41,7 +41,7 @@ pub(crate) async fn engine(data: &Path) -> Engine<Domain> {
         awake_max: usize::MAX,
         has_room: Arc::new(|| true),
         has_room_for_due: Arc::new(|_| true),
-        is_elsewhere: Arc::new(|_| false),
+        is_elsewhere: None,
         patience: Duration::from_secs(60),
         on_fatal: Arc::new(|why| panic!("{why}")),
         set_aside: Default::default(),

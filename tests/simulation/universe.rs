@@ -228,7 +228,7 @@ impl Universe {
             awake_max: usize::try_from(self.seed % 4).expect("a small number"),
             has_room: Arc::new(|| true),
             has_room_for_due: Arc::new(|_| true),
-            is_elsewhere: Arc::new(|_| false),
+            is_elsewhere: None,
             patience: Duration::from_secs(2),
             on_fatal: Arc::new(|_| {}),
             set_aside: BTreeMap::new(),

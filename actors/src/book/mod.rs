@@ -278,8 +278,13 @@ impl<M: Machine> Book<M> {
     }
 
     fn view(&mut self, to: Sender<(M::Book, i64)>, admission: Option<Admission>) {
-        let is_elsewhere = || (self.host.config.is_elsewhere)(self.tenant);
-        if let Some(failure) = self.host.failure().or_else(|| is_elsewhere().then_some(Failure::Halted)) {
+        let mut failure = self.host.failure();
+        if let Some(is_elsewhere) = &self.host.config.is_elsewhere
+            && is_elsewhere(self.tenant)
+        {
+            failure = failure.or(Some(Failure::Halted));
+        }
+        if let Some(failure) = failure {
             drop(admission);
             let _ = to.send(Err(failure));
             return;
@@ -411,7 +416,7 @@ impl<M: Machine> Book<M> {
             return;
         }
         let now_ms = self.now_ms();
-        while self.firing.len() < FIRING_MAX && self.may_fire() {
+        while self.firing.len() < FIRING_MAX && (self.host.config.has_room_for_due)(self.tenant) {
             let Some((at_ms, id)) = self.due().filter(|(at_ms, _)| *at_ms <= now_ms) else { break };
             if done == Some((at_ms, id)) {
                 self.rest(id);
@@ -422,11 +427,6 @@ impl<M: Machine> Book<M> {
             entity::send(&self.host, self.tenant, id, EntityMessage::Due { command, firing });
         }
         self.arm();
-    }
-
-    fn may_fire(&self) -> bool {
-        let config = &self.host.config;
-        (config.has_room_for_due)(self.tenant) && !(config.is_elsewhere)(self.tenant)
     }
 
     fn firing(&mut self, at_ms: i64, id: M::EntityId) -> Firing<M> {
@@ -454,7 +454,7 @@ impl<M: Machine> Book<M> {
         }
         let Some((at_ms, _)) = self.due() else { return };
         let mut wall_ms = self.host.machine.wall_ms(&self.book, at_ms);
-        if !self.may_fire() {
+        if !(self.host.config.has_room_for_due)(self.tenant) {
             wall_ms = wall_ms.max(self.host.config.clock.wall_ms().saturating_add(REST.as_millis() as i64));
         }
         if !matches!(self.armed_ms, Some(armed_ms) if armed_ms <= wall_ms) {

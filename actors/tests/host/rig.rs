@@ -94,7 +94,7 @@ impl Rig {
             awake_max: setup.awake_max,
             has_room: Arc::new(|| true),
             has_room_for_due: Arc::new(|_| true),
-            is_elsewhere: Arc::new(|_| false),
+            is_elsewhere: None,
             patience: setup.patience,
             on_fatal: Arc::new(move |why| heard.lock().expect("nobody panics with it").push(why.to_owned())),
             set_aside: setup.set_aside.iter().map(|tenant| (*tenant, "set aside".to_owned())).collect(),
