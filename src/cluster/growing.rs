@@ -167,27 +167,10 @@ fn is_turn(view: &View, number: u8, now_ms: i64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::view::Role;
     use super::*;
 
     fn member(node: &str, partitions: Option<u8>, seen_at_ms: i64) -> Member {
-        Member {
-            node: node.to_owned(),
-            id: String::new(),
-            place: String::new(),
-            role: Role::Standby,
-            wal_seq: 7,
-            seen_at_ms,
-            version: String::new(),
-            format: 1,
-            advertise: String::new(),
-            peer_advertise: String::new(),
-            diverged: false,
-            held_up: None,
-            present_ms: 0,
-            ordered_at_ms: 0,
-            partitions,
-        }
+        Member { node: node.to_owned(), wal_seq: 7, seen_at_ms, format: 1, partitions, ..Member::default() }
     }
 
     #[test]

@@ -372,23 +372,7 @@ mod tests {
     use super::*;
 
     fn member(node: &str, wal_seq: Seq, seen_at_ms: i64) -> Member {
-        Member {
-            node: node.to_owned(),
-            id: String::new(),
-            place: String::new(),
-            role: Role::Standby,
-            wal_seq,
-            seen_at_ms,
-            version: String::new(),
-            format: 1,
-            advertise: String::new(),
-            peer_advertise: String::new(),
-            diverged: false,
-            held_up: None,
-            present_ms: 0,
-            ordered_at_ms: 0,
-            partitions: None,
-        }
+        Member { node: node.to_owned(), wal_seq, seen_at_ms, format: 1, ..Member::default() }
     }
 
     #[test]

@@ -19,6 +19,11 @@ impl Followers {
         Followers { others, newest: watch::Sender::new(0), patience }
     }
 
+    /// For a rehearsal: as many, and nobody is waited for. Its numbers are beyond the log, so these hear nothing of it.
+    pub fn rehearsed(&self) -> Followers {
+        Followers::of(self.count(), Duration::ZERO)
+    }
+
     pub fn count(&self) -> u8 {
         u8::try_from(self.others.len() + 1).unwrap_or(u8::MAX)
     }
@@ -60,5 +65,19 @@ impl Followers {
             }
         };
         let _ = tokio::time::timeout(self.patience, all).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::resources::banks::Catalogue;
+
+    #[tokio::test]
+    async fn a_rehearsal_waits_for_nobody_and_is_no_newest_record() {
+        let others = Followers::of(3, Duration::from_secs(3600));
+        let banks = PlatformChange::Banks(Catalogue::embedded());
+        others.rehearsed().until_followed(1 << 62, &banks, &Directory::default()).await;
+        assert_eq!(*others.newest.borrow(), 0);
     }
 }

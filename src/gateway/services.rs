@@ -334,10 +334,7 @@ impl Services {
                 tenant_defaults: callers.tenant_defaults.clone(),
                 partition: callers.partition,
                 // Nobody hears of what is rehearsed, and its numbers are beyond the log's.
-                followers: callers
-                    .followers
-                    .as_ref()
-                    .map(|others| Arc::new(Followers::of(others.count(), Duration::ZERO))),
+                followers: callers.followers.as_ref().map(|others| Arc::new(others.rehearsed())),
                 sending: callers.sending.clone(),
                 moves: Arc::default(),
             },

@@ -129,20 +129,12 @@ fn a_copy_goes_on_from_the_end_of_the_log_or_is_too_short() {
 fn view_with(address: &str) -> View {
     let other = Member {
         node: "b".to_owned(),
-        id: String::new(),
-        place: String::new(),
         role: Role::Leader,
         wal_seq: 3,
         seen_at_ms: now_ms(),
-        version: String::new(),
         format: 1,
-        advertise: String::new(),
         peer_advertise: address.to_owned(),
-        diverged: false,
-        held_up: None,
-        present_ms: 0,
-        ordered_at_ms: 0,
-        partitions: None,
+        ..Member::default()
     };
     View {
         partition: "main".to_owned(),
