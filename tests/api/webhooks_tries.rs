@@ -248,8 +248,9 @@ fn goes_away(
                 // Later streams are not processed.
                 connection.abrupt_shutdown(h2::Reason::NO_ERROR);
                 while connection.accept().await.is_some() {}
-                // A socket that is closed while bytes are unread is reset, and what was sent may never be read.
-                tokio::time::sleep(Duration::from_secs(2)).await;
+                // A socket that is closed while bytes are unread is reset, and what was sent may never be read: so it
+                // stays for longer than a delivery lasts.
+                tokio::time::sleep(Duration::from_secs(30)).await;
                 Some(())
             });
         }
