@@ -96,6 +96,7 @@ mod stepper;
 mod store;
 mod writer;
 mod zeroed_end;
+mod zeros_ahead;
 
 /// The place of a record in the log: dense, the first is 1.
 pub type Seq = u64;

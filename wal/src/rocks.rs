@@ -10,6 +10,7 @@ use crate::options::{self, MIB, WAL_BYTES_MAX, db_options, is_scarce};
 use crate::salvage;
 use crate::store::{Family, Item, Scan, Store, StoreCursor, StoreError, StoreMoment, Way};
 use crate::zeroed_end;
+use crate::zeros_ahead::ZerosAhead;
 use crate::{Damage, OpenError, Seq};
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::properties::CUR_SIZE_ACTIVE_MEM_TABLE;
@@ -59,6 +60,7 @@ pub struct RocksStore {
     witness: Option<Mutex<Witness>>,
     witnessed: Option<Vec<u8>>,
     kept: Option<Mutex<Kept>>,
+    zeros_ahead: Mutex<ZerosAhead>,
     _owner: Option<File>,
 }
 
@@ -248,7 +250,15 @@ impl RocksStore {
     }
 
     fn for_reading(db: DB, witnessed: Option<Vec<u8>>) -> RocksStore {
-        RocksStore { db, on_damage: Mutex::default(), witness: None, witnessed, kept: None, _owner: None }
+        RocksStore {
+            db,
+            on_damage: Mutex::default(),
+            witness: None,
+            witnessed,
+            kept: None,
+            zeros_ahead: Mutex::default(),
+            _owner: None,
+        }
     }
 
     /// Once the disk has room, writes what a start on a full disk kept in memory, and again
@@ -307,8 +317,12 @@ impl RocksStore {
 
 impl Store for RocksStore {
     fn write(&self, batch: &Batch) -> Result<(), StoreError> {
-        if let Some(kept) = &self.kept {
-            self.let_go(kept);
+        match &self.kept {
+            Some(kept) => self.let_go(kept),
+            None => {
+                let mut zeros = self.zeros_ahead.lock().expect("nobody panics with it");
+                zeros.make_room(self.db.path(), batch.bytes.len());
+            }
         }
         let mut write = WriteBatch::with_capacity_bytes(batch.bytes.len() + 64);
         let mut removes_ranges = false;

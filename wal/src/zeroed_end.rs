@@ -1,12 +1,12 @@
-//! The ends of RocksDB's own log and of its manifest that a power cut left as zeros: a file system
-//! may have made a new length durable and not yet the bytes. RocksDB forgives a last record that is
-//! too short, and takes one whose end is zeros for damage. Neither was synced, so neither was
-//! acknowledged; and RocksDB relies on no change of its files before the manifest is synced.
+//! The ends of RocksDB's own log and of its manifest that are zeros: those that were written ahead (`zeros_ahead.rs`),
+//! and what a kill or a power cut left of a record, as a file system may have made a new length durable and not yet the
+//! bytes. RocksDB forgives a last record that is too short, and takes one whose end is zeros for damage. Neither was
+//! synced, so neither was acknowledged; and RocksDB relies on no change of its files before the manifest is synced.
 //!
-//! The end is cut off before the first record that is not whole, and only if all of that record, or
-//! all from a border between sectors within it, is zeros, to the end of the newest file. Whatever
-//! else is wrong stays for RocksDB to refuse. If zeros have taken the place of acknowledged
-//! records, the log is then shorter than its witness, and is refused for that.
+//! The end is cut off before the first record that is not whole, and only if its last byte and all behind it, to the end
+//! of the newest file, are zeros: a kill may come between two writes of one record, a power cut leaves sectors. Whatever
+//! else is wrong stays for RocksDB to refuse. If zeros have taken the place of acknowledged records, the log is then
+//! shorter than its witness, and is refused for that.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom};
@@ -16,8 +16,6 @@ use std::path::{Path, PathBuf};
 const BLOCK_BYTES: usize = 32 << 10;
 /// u32 masked crc32c of the type and the content, u16 length, u8 type.
 const HEAD_BYTES: usize = 7;
-/// The smallest part of a disk that is written whole or not at all.
-const SECTOR_BYTES: u64 = 512;
 /// Types of records with such a head. Files that are written anew from their beginning have others;
 /// RocksDB is told to recycle none.
 const TYPES: [u8; 5] = [1, 2, 3, 4, 9];
@@ -32,20 +30,23 @@ pub(crate) fn cut_off(dir: &Path) -> io::Result<()> {
 
 fn cut_off_of(path: &Path) -> io::Result<()> {
     let file = File::options().read(true).write(true).open(path)?;
-    let Some(whole) = end_of_whole(&file)? else { return Ok(()) };
+    let written = end_of_written(&file)?;
+    let Some(whole) = end_of_whole(&file, written)? else { return Ok(()) };
     let bytes = file.metadata()?.len() - whole;
     file.set_len(whole)?;
     file.sync_all()?;
-    tracing::warn!(
-        file = %path.display(),
-        bytes,
-        "the end of a file of RocksDB's was never synced and reads as zeros, as a power cut leaves it; it \
-         was cut off, and nothing acknowledged is in it"
-    );
+    if written > whole {
+        tracing::warn!(
+            file = %path.display(),
+            bytes,
+            "the last record of a file of RocksDB's was never synced and ends in zeros, as a power cut leaves it; it \
+             was cut off, and nothing acknowledged is in it"
+        );
+    }
     Ok(())
 }
 
-fn newest(dir: &Path) -> io::Result<Option<PathBuf>> {
+pub(crate) fn newest(dir: &Path) -> io::Result<Option<PathBuf>> {
     let mut newest = None;
     for entry in fs::read_dir(dir)? {
         let path = entry?.path();
@@ -73,15 +74,16 @@ fn manifest(dir: &Path) -> io::Result<Option<PathBuf>> {
     Ok((name.starts_with("MANIFEST-") && !name.contains('/') && path.is_file()).then_some(path))
 }
 
-fn end_of_whole(file: &File) -> io::Result<Option<u64>> {
-    let written = end_of_written(file)?;
+fn end_of_whole(file: &File, written: u64) -> io::Result<Option<u64>> {
     if written == file.metadata()?.len() {
         return Ok(None);
     }
     let mut reader = BufReader::with_capacity(BLOCK_BYTES, file);
-    reader.rewind()?;
     let mut block = Vec::with_capacity(BLOCK_BYTES);
-    for start in (0u64..).step_by(BLOCK_BYTES) {
+    // A block begins with a record, or a piece of one. What is wrong before is for RocksDB to refuse.
+    let first = written.saturating_sub(1) / BLOCK_BYTES as u64 * BLOCK_BYTES as u64;
+    reader.seek(SeekFrom::Start(first))?;
+    for start in (first..).step_by(BLOCK_BYTES) {
         block.clear();
         reader.by_ref().take(BLOCK_BYTES as u64).read_to_end(&mut block)?;
         let mut at = 0;
@@ -92,9 +94,7 @@ fn end_of_whole(file: &File) -> io::Result<Option<u64>> {
                 Piece::Other => return Ok(None),
                 Piece::Broken(length) => {
                     let place = start + at as u64;
-                    let is_lost =
-                        written <= place || written.next_multiple_of(SECTOR_BYTES) < place + length as u64;
-                    return Ok(is_lost.then_some(place));
+                    return Ok((written < place + length as u64).then_some(place));
                 }
             }
         }

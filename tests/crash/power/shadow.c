@@ -12,7 +12,8 @@
    Not interposed, as they promise nothing: sync_file_range, fallocate, ftruncate, writes. Not known here, so that they end
    the process: files that are opened with O_SYNC or O_DSYNC, and files that are mapped for shared writing.
 
-   Only the end of a large file that has grown is copied: whoever overwrites its beginning before it grows is not seen.
+   Only the end of a large file that has grown is copied, and a part before it of RocksDB's log, which has zeros ahead of
+   its end: whoever overwrites its beginning is not seen.
 
    POWER_ROOT    the folder, an absolute path without links
    POWER_SHADOW  the shadow, on the same disk: files/INODE the content of a file, folders/KEY the names in a folder, and
@@ -116,7 +117,12 @@ static void copy(int file, const struct stat *found) {
   if (from < 0 || to < 0 || fstat(to, &before)) die("cannot copy", place);
   char *buffer = malloc(BUFFER_BYTES);
   if (!buffer) die("no memory", place);
-  off_t at = found->st_size > WHOLE_BYTES && found->st_size > before.st_size ? before.st_size : 0;
+  char target[PATH_MAX];
+  ssize_t length = readlink(link, target, sizeof target);
+  int is_log = length > 4 && !memcmp(target + length - 4, ".log", 4);
+  off_t least = found->st_size < before.st_size ? found->st_size : before.st_size, at = 0;
+  if (found->st_size > WHOLE_BYTES && is_log) at = least > WHOLE_BYTES ? least - WHOLE_BYTES : 0;
+  else if (found->st_size > WHOLE_BYTES && found->st_size > before.st_size) at = before.st_size;
   ssize_t got;
   while ((got = pread(from, buffer, BUFFER_BYTES, at)) > 0) {
     if (pwrite(to, buffer, got, at) != got) die("cannot write", place);

@@ -14,6 +14,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 const ADMIN_TOKEN: &str = "lab-admin-token-0123456789-012345";
 
@@ -177,6 +178,9 @@ pub struct Paid<'a> {
     failure_code: Option<&'a str>,
 }
 
+/// The time for which a server may be too busy for a call.
+const BUSY_MAX: Duration = Duration::from_secs(10);
+const RETRY_AFTER: Duration = Duration::from_secs(1);
 const TOO_LITTLE: Option<&str> = Some("insufficient_balance");
 
 impl Paid<'_> {
@@ -202,7 +206,8 @@ impl Kept {
         Kept { server: server.clone(), open: None }
     }
 
-    /// Sends a request of the tenant; nothing where there is no answer.
+    /// Sends a request of the tenant, again after a second (`Retry-After`) where the server is too busy for it; nothing
+    /// where there is no answer.
     pub async fn ask<T>(
         &mut self,
         method: &str,
@@ -216,7 +221,14 @@ impl Kept {
             Some(open) => open,
             None => Connection::open(self.server.api).await.ok()?,
         };
-        let seen = connection.exchange(request.as_bytes()).await.ok().map(|answer| read(answer.body))?;
+        let until = Instant::now() + BUSY_MAX;
+        let seen = loop {
+            let answer = connection.exchange(request.as_bytes()).await.ok()?;
+            if answer.status != 503 || Instant::now() > until {
+                break read(answer.body);
+            }
+            tokio::time::sleep(RETRY_AFTER).await;
+        };
         self.open = Some(connection);
         seen
     }
