@@ -19,6 +19,7 @@ pub mod growing;
 pub mod joining;
 mod leading;
 mod lifeline;
+pub mod looking;
 mod merged;
 pub mod node_front;
 mod partitions;
@@ -30,6 +31,7 @@ mod renewal;
 pub mod reports;
 mod seed;
 mod sending;
+mod signs;
 pub mod spreading;
 mod standing_by;
 mod step_down;
@@ -318,11 +320,11 @@ impl Cluster {
         step_down::step_down(&self.shared, why);
     }
 
-    /// Has another node serve before this one stops, if there is one that goes on.
-    pub async fn hand_over_to_stop(&self) {
+    /// Has another node serve before this one stops, if there is one that goes on: rather the first in `order`.
+    pub async fn hand_over_to_stop(&self, order: &[String]) {
         let handed = async {
             self.leave().await;
-            if let Some(to) = leading::successor(&self.shared).await {
+            if let Some(to) = leading::successor(&self.shared, order).await {
                 tracing::info!(to, "handing the log over");
                 let _ = self.hand_over(&to).await;
             }

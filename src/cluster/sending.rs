@@ -72,7 +72,7 @@ impl Sending {
             known.insert(etcd, Arc::clone(&other));
             etcd_of.insert(partition, other);
         }
-        let passing = Passing::new(peers::client(config, None)?, key);
+        let passing = Passing::new(peers::client(config, None)?, key, config.cluster.failover());
         Ok(Sending { cluster, passing, own, partitions, etcd_of })
     }
 

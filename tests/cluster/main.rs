@@ -23,6 +23,7 @@ mod stuck;
 mod switching;
 mod taking_over;
 mod upgrading;
+mod weather;
 
 use machines::{Machines, ok};
 use serde_json::{Value, json};
