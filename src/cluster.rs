@@ -139,6 +139,8 @@ struct Settings {
     data: PathBuf,
     /// Of a process behind a front.
     partition: Option<u8>,
+    /// Partitions whose copies are in that of this one.
+    copied: u8,
 }
 
 /// The things that a node that leads from now on is given: the log that it followed, and the right
@@ -300,7 +302,8 @@ impl Cluster {
     pub async fn back_up(&self, path: PathBuf) -> Result<Made, Problem> {
         self.is_agreed().map_err(backups::failed)?;
         let reader = self.shared.reader().ok_or_else(|| Problem::overloaded(1))?;
-        backups::make(self.shared.settings.data.clone(), path, move |to| reader.checkpoint(to)).await
+        let Settings { data, copied, .. } = &self.shared.settings;
+        backups::make(data.clone(), path, *copied, move |to| reader.checkpoint(to)).await
     }
 
     /// Has the standby that this node is write its snapshots now; the last record in them.

@@ -1,6 +1,8 @@
 //! What a node with several partitions answers: whose a request is, and the way to that partition's leader. Of the
 //! node itself the first partition's process speaks.
 
+mod copies;
+
 use super::front::{self, CLUSTER};
 use super::merged::{Exports, Merged};
 use super::passing::{self, HAND_OVER, Passing};
@@ -28,7 +30,7 @@ use tokio::sync::Semaphore;
 const LEADER: HeaderName = HeaderName::from_static("pasarela-leader");
 const METRICS: &str = "/metrics";
 /// What operators ask of the node that they reach, not of the leader.
-const OF_NODE: [&str; 4] = [CLUSTER, front::SNAPSHOT, front::BACKUP, METRICS];
+const OF_NODE: [&str; 2] = [CLUSTER, METRICS];
 const TENANTS: &str = "/admin/tenants/";
 /// What is below a tenant and in its books, so in its own partition; the rest of it is the platform's.
 const OF_BOOKS: [&str; 5] = ["adjustments", "statements", "chargebacks", "cop-payouts", "resume"];
@@ -83,6 +85,8 @@ impl NodeFront {
             (METRICS, Place::Admin(_)) if matches!(head.method, Method::GET | Method::HEAD) => {
                 self.merged.metrics(arrival).await
             }
+            (front::SNAPSHOT, Place::Admin(_)) => self.snapshot(arrival, body).await,
+            (front::BACKUP, Place::Admin(_)) => self.back_up(arrival, body).await,
             (path, Place::Admin(_)) if OF_NODE.contains(&path) => {
                 // Every process knows the operators, and the one that spoke last is there.
                 let newest = self.partitions.iter().max_by_key(|partition| partition.spoke_at());
