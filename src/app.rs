@@ -73,8 +73,9 @@ pub async fn run(
     let mut signals = StopSignals::new()?;
     api::problem::explain_at(config.server.known_url());
     let mut listeners = Listeners::bind(&config, limits).await?;
+    let mut successors = None;
     if config.partition.is_some() {
-        children::end_with_the_front().map_err(StartupError::of("the front"))?;
+        successors = Some(children::end_with_the_front().map_err(StartupError::of("the front"))?);
         let address = listeners.bind_peers(&config).await?;
         config.cluster.listens_to_peers_at(address);
     }
@@ -135,7 +136,8 @@ pub async fn run(
     signals.received().await;
     services.streams.stop();
     if let Some(cluster) = &services.cluster {
-        cluster.hand_over_to_stop().await;
+        let order = successors.map(|named| named.borrow().clone()).unwrap_or_default();
+        cluster.hand_over_to_stop(&order).await;
     }
     tracing::info!("stopping");
     notify::stopping();
@@ -253,7 +255,7 @@ async fn listen_to_peers(
     let key = PeerKey::derived(&directory::mark_key(&config.storage.path)?);
     let client = peers::client(config, None)
         .map_err(StartupError::of("server.tls: the certificates for other nodes"))?;
-    let passing = Passing::new(client, key.clone());
+    let passing = Passing::new(client, key.clone(), config.cluster.failover());
     let front = |place| StandbyFront::new(node.clone(), place, passing.clone());
     let (api, admin) = (&listeners.api_gate, &listeners.admin_gate);
     api.stand_by(front(ListenerKind::Api));

@@ -61,15 +61,17 @@ pub fn bytes_in(directory: &Path, counts: fn(&Path) -> bool) -> u64 {
 }
 
 /// Copies the data directory `data` to the new directory `path`; `checkpoint` copies the log to the path that
-/// it is given. Waits for the disk on a thread of its own.
+/// it is given. Waits for the disk on a thread of its own. Of the first of several partitions it lacks the others until
+/// whoever had those copied puts them together.
 pub async fn make(
     data: PathBuf,
     path: PathBuf,
+    partitions: u8,
     checkpoint: impl FnOnce(&Path) -> Result<(), StoreError> + Send + 'static,
 ) -> Result<Made, Problem> {
     let copying = tokio::task::spawn_blocking(move || {
         is_new(&path)?;
-        let copied = backup::copy(&data, &path, checkpoint, &mut |_, _, _| {});
+        let copied = backup::copy_of_several(partitions, &data, &path, checkpoint, &mut |_, _, _| {});
         let tip =
             copied.map_err(|error| failed(format!("a backup to {} failed: {error}", path.display())))?;
         Ok(made(path, tip.seq))

@@ -19,6 +19,7 @@ pub mod growing;
 pub mod joining;
 mod leading;
 mod lifeline;
+pub mod looking;
 mod merged;
 pub mod node_front;
 mod partitions;
@@ -30,6 +31,7 @@ mod renewal;
 pub mod reports;
 mod seed;
 mod sending;
+mod signs;
 pub mod spreading;
 mod standing_by;
 mod step_down;
@@ -137,6 +139,8 @@ struct Settings {
     data: PathBuf,
     /// Of a process behind a front.
     partition: Option<u8>,
+    /// Partitions whose copies are in that of this one.
+    copied: u8,
 }
 
 /// The things that a node that leads from now on is given: the log that it followed, and the right
@@ -298,7 +302,8 @@ impl Cluster {
     pub async fn back_up(&self, path: PathBuf) -> Result<Made, Problem> {
         self.is_agreed().map_err(backups::failed)?;
         let reader = self.shared.reader().ok_or_else(|| Problem::overloaded(1))?;
-        backups::make(self.shared.settings.data.clone(), path, move |to| reader.checkpoint(to)).await
+        let Settings { data, copied, .. } = &self.shared.settings;
+        backups::make(data.clone(), path, *copied, move |to| reader.checkpoint(to)).await
     }
 
     /// Has the standby that this node is write its snapshots now; the last record in them.
@@ -318,11 +323,11 @@ impl Cluster {
         step_down::step_down(&self.shared, why);
     }
 
-    /// Has another node serve before this one stops, if there is one that goes on.
-    pub async fn hand_over_to_stop(&self) {
+    /// Has another node serve before this one stops, if there is one that goes on: rather the first in `order`.
+    pub async fn hand_over_to_stop(&self, order: &[String]) {
         let handed = async {
             self.leave().await;
-            if let Some(to) = leading::successor(&self.shared).await {
+            if let Some(to) = leading::successor(&self.shared, order).await {
                 tracing::info!(to, "handing the log over");
                 let _ = self.hand_over(&to).await;
             }

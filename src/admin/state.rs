@@ -253,7 +253,8 @@ async fn backup(call: Call) -> CallResult {
     if engine.is_rehearsal() {
         return Ok(Done::ok(backups::rehearsed(path, engine.real_seq())?.show()));
     }
-    let made = backups::make(data, path, move |log| engine.reader().checkpoint(log)).await?;
+    let partitions = call.services.callers.followers.as_ref().map_or(1, |followers| followers.count());
+    let made = backups::make(data, path, partitions, move |log| engine.reader().checkpoint(log)).await?;
     let shown = made.show();
     let act = Act::BackedUp { directory: made.directory, seq: made.seq };
     let (keep, _held) = call.pending_key.take();

@@ -151,14 +151,17 @@ pub(super) async fn open(
     keys: Vec<ApiKey>,
     (keep, audit): (Option<KeepRef>, Option<Box<AuditEntry>>),
 ) -> Result<(Changed, Arc<Tenant>), Problem> {
-    let partitions = services.callers.followers.as_ref().map_or(1, |followers| followers.count());
     let ask = PlatformAsk::Open {
         id,
         name,
         settings: Settings::shared(Arc::new(settings)),
         keys,
         opener: None,
-        partitions,
+        // None is born where it could not be served.
+        partitions: match &services.callers.sending {
+            Some(sending) => sending.answering().await,
+            None => vec![0],
+        },
     };
     let opened = ask::platform(services, ask, keep, audit).await?;
     let tenant = match opened.change() {

@@ -2,12 +2,13 @@
 //! ends, and ends with the front.
 
 use crate::cluster::reports::{Partition, Report};
+use rustix::fs::{OFlags, fcntl_setfl};
 use rustix::process::{Pid, Signal, getpid, kill_process, set_parent_process_death_signal};
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::Arc;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
@@ -20,6 +21,9 @@ const STABLE: Duration = Duration::from_secs(20);
 /// After a start that was refused, which an operator has to mend.
 const REFUSED_AGAIN: Duration = Duration::from_secs(30);
 const EXIT_REFUSED: i32 = 2;
+const HANDED_LOOK: Duration = Duration::from_millis(5);
+/// Of a hand-over at the stop: then the next process is told to stop all the same.
+const HAND_OVER: Duration = Duration::from_secs(1);
 
 pub(super) struct Children {
     supervisors: Vec<JoinHandle<()>>,
@@ -31,6 +35,7 @@ impl Children {
     /// A process that is told to stop has so long.
     pub(super) fn start(partitions: &Arc<[Partition]>, patience: Duration) -> io::Result<Children> {
         let is_over = Arc::<AtomicBool>::default();
+        let turn = Arc::<Mutex<()>>::default();
         let (refuse, refused) = watch::channel(None);
         let mut supervisors = Vec::new();
         for partition in 0..partitions.len() {
@@ -38,6 +43,7 @@ impl Children {
                 partition,
                 partitions: Arc::clone(partitions),
                 is_over: Arc::clone(&is_over),
+                turn: Arc::clone(&turn),
                 refuse: refuse.clone(),
                 patience,
             };
@@ -70,6 +76,8 @@ struct Supervisor {
     partition: usize,
     partitions: Arc<[Partition]>,
     is_over: Arc<AtomicBool>,
+    /// One log after the other is handed over: what a node has to do that takes several at once, each waits for.
+    turn: Arc<Mutex<()>>,
     refuse: watch::Sender<Option<u8>>,
     patience: Duration,
 }
@@ -120,7 +128,9 @@ impl Supervisor {
 
     fn run_once(&self) -> io::Result<ExitStatus> {
         let mut child = self.start()?;
-        let told = child.stdout.take();
+        let (told, mut to_tell) = (child.stdout.take(), child.stdin.take());
+        // A process that is stopped reads nothing.
+        let set = to_tell.iter().try_for_each(|pipe| fcntl_setfl(pipe, OFlags::NONBLOCK));
         let (partition, partitions) = (self.partition, Arc::clone(&self.partitions));
         let listening = std::thread::Builder::new().name("listening".to_owned());
         let listening = listening.spawn(move || {
@@ -131,7 +141,7 @@ impl Supervisor {
                 }
             }
         });
-        if let Err(error) = listening {
+        if let Err(error) = listening.and(set.map_err(io::Error::from)) {
             let _ = child.kill();
             let _ = child.wait();
             return Err(error);
@@ -141,18 +151,35 @@ impl Supervisor {
             if let Some(status) = child.try_wait()? {
                 return Ok(status);
             }
+            let heard = &self.partitions[self.partition];
+            heard.tell_successors(|order| to_tell.as_mut().is_some_and(|pipe| tell(pipe, order)));
             match told_to_stop {
                 None if self.is_over() => {
-                    // It may have ended just now.
-                    let _ = kill_process(Pid::from_child(&child), Signal::TERM);
+                    self.stop(&mut child)?;
                     told_to_stop = Some(Instant::now());
                 }
                 Some(at) if at.elapsed() > self.patience => child.kill()?,
                 _ => {}
             }
-            self.partitions[self.partition].look_for_silence();
+            heard.look_for_silence();
             std::thread::park_timeout(LOOK_EVERY);
         }
+    }
+
+    /// Returns when another node leads in its place, if there is one that can.
+    fn stop(&self, child: &mut Child) -> io::Result<()> {
+        let heard = &self.partitions[self.partition];
+        let turn = heard.hands_over().then(|| self.turn.lock().unwrap_or_else(PoisonError::into_inner));
+        // It may have ended just now.
+        let _ = kill_process(Pid::from_child(child), Signal::TERM);
+        let began = Instant::now();
+        while turn.is_some() && began.elapsed() < HAND_OVER && !heard.is_led_elsewhere() {
+            if child.try_wait()?.is_some() {
+                break;
+            }
+            std::thread::sleep(HANDED_LOOK);
+        }
+        Ok(())
     }
 
     /// Of the program that runs here, whatever is on the disk by now. The end of its standard input is the front's.
@@ -171,12 +198,25 @@ impl Supervisor {
     }
 }
 
-/// Has this process, which a front started, stop in good order once that is gone.
-pub(super) fn end_with_the_front() -> io::Result<()> {
+/// A line that fits into the pipe whole, or is tried again.
+fn tell(pipe: &mut ChildStdin, order: &[String]) -> bool {
+    let line = serde_json::to_vec(order).map(|line| [line, b"\n".to_vec()].concat());
+    line.is_ok_and(|line| pipe.write_all(&line).is_ok())
+}
+
+/// Has this process, which a front started, stop in good order once that is gone. What comes from the front: the nodes
+/// that are to lead when this one stops, in their order.
+pub(super) fn end_with_the_front() -> io::Result<watch::Receiver<Vec<String>>> {
     set_parent_process_death_signal(Some(Signal::TERM))?;
-    let watch = || {
-        let _ = io::stdin().read_to_end(&mut Vec::new());
+    let (name, named) = watch::channel(Vec::new());
+    let watch = move || {
+        for line in io::stdin().lock().lines().map_while(Result::ok) {
+            if let Ok(order) = serde_json::from_str(&line) {
+                name.send_replace(order);
+            }
+        }
         let _ = kill_process(getpid(), Signal::TERM);
     };
-    std::thread::Builder::new().name("front".to_owned()).spawn(watch).map(drop)
+    std::thread::Builder::new().name("front".to_owned()).spawn(watch)?;
+    Ok(named)
 }

@@ -7,10 +7,11 @@ use super::stop_signals::StopSignals;
 use super::{StartupError, guard, limits, notify, warn_of_weak_access};
 use crate::cluster::Passing;
 use crate::cluster::growing;
+use crate::cluster::looking;
 use crate::cluster::node_front::{NodeFront, Place};
 use crate::cluster::peers::{self, PeerKey};
 use crate::cluster::reports::Partition;
-use crate::cluster::spreading::Spreading;
+use crate::cluster::spreading::{self, Spreading};
 use crate::config::Config;
 use crate::recovery::directory;
 use crate::server::{operators_csv, whose};
@@ -30,8 +31,8 @@ pub async fn run(config: Config) -> Result<Option<u8>, StartupError> {
     let client = peers::client(&config, None)
         .map_err(StartupError::of("server.tls: the certificates for other nodes"))?;
     let key = PeerKey::derived(&directory::mark_key(&config.storage.path)?);
-    let passing = Passing::of_front(client.clone(), key.clone());
     let (node, failover) = (&config.cluster.node, config.cluster.failover());
+    let passing = Passing::of_front(client.clone(), key.clone(), failover);
     let partitions: Arc<[Partition]> =
         (0..config.partitions).map(|_| Partition::nothing(node, failover)).collect();
     let front = |place| NodeFront::new(Arc::clone(&partitions), place, passing.clone(), operators_csv);
@@ -48,11 +49,13 @@ pub async fn run(config: Config) -> Result<Option<u8>, StartupError> {
     signals.start_anew_when(growing::grown(config.clone(), move || first[0].view()));
     let refused = tokio::select! {
         never = spreading.run() => never,
+        never = looking::look(config.clone(), Arc::clone(&partitions)) => never,
         () = signals.received() => None,
         code = children.refused() => Some(code),
     };
     tracing::info!("stopping");
     notify::stopping();
+    spreading::name_successors(&partitions);
     // They hand over meanwhile, so that requests go on until another node has all partitions.
     let stopped = tokio::task::spawn_blocking(move || children.stop()).await;
     stopped.map_err(StartupError::of("the processes of the partitions"))?;

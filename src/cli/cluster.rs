@@ -43,6 +43,10 @@ pub enum Cluster {
     Init {
         #[command(flatten)]
         settings: Settings,
+        /// With a restored copy of several partitions, when the cluster that it is a copy of is gone for good: live
+        /// banks and webhooks are open from then on
+        #[arg(long)]
+        take_over: bool,
     },
     /// Fill an empty data directory from a running node, so that this machine becomes a node
     #[command(after_help = "Example:\n  pasarela cluster join --from http://10.0.0.1:9091")]
@@ -91,10 +95,10 @@ impl Cluster {
             Cluster::HandOver { settings, node, partition } => {
                 format!("{}\n", hand_over(&settings.load()?, &node, partition)?)
             }
-            Cluster::Init { settings } => {
+            Cluster::Init { settings, take_over } => {
                 let config = settings.load()?;
                 must_be_ours(&config.storage.path)?;
-                let done = founding::init(&config)?;
+                let done = founding::init(&config, take_over)?;
                 format!("founded cluster {} at record {}\n", done.cluster, done.tip.seq)
             }
             Cluster::Join { settings, from } => {

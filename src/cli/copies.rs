@@ -3,15 +3,14 @@
 
 use super::client::{JSON, Operators};
 use super::progress::{Shown, shown};
-use super::wal::{ends_with, proved, scratch};
+use super::wal::{ends_with, others, proved, scratch};
 use super::{Failure, Settings, at};
 use crate::backups;
-use crate::config::PARTITIONS_DIRECTORY;
 use crate::recovery::backup::{newest, restore};
 use crate::recovery::books::Books;
 use crate::recovery::directory::LOG_DIRECTORY;
 use crate::recovery::restored_copy::RestoredCopy;
-use crate::recovery::{Failed, backup};
+use crate::recovery::{Failed, backup, sets};
 use clap::Args;
 use domain::machine::AnyBook;
 use domain::values::ids::PLATFORM;
@@ -40,7 +39,8 @@ impl Backup {
     pub fn run(self) -> Result<(), Failure> {
         let config = self.settings.load()?;
         let directory = std::path::absolute(&self.directory).map_err(|error| at(&self.directory, error))?;
-        let copied = shown(|tell| backup::copy_of_stopped(&config.storage.path, &directory, tell))?;
+        let others = others(&config.storage.path)?;
+        let copied = shown(|tell| backup::copy_of_stopped(&config.storage.path, &others, &directory, tell))?;
         let tip = match copied {
             Some(tip) => tip,
             None => {
@@ -69,15 +69,7 @@ impl Backup {
                 past.ok_or_else(|| Failed::refused(&directory, why))?
             }
         };
-        println!("ok: {} is a copy {}", directory.display(), ends_with(tip));
-        // Where the server is on another machine, they are not seen.
-        if config.storage.path.join(PARTITIONS_DIRECTORY).is_dir() {
-            eprintln!(
-                "it is of partition 0 alone, without the other partitions of this node, which are copied one by one \
-                 while it is stopped: pasarela backup --data-dir {}/P DIR",
-                config.storage.path.join(PARTITIONS_DIRECTORY).display()
-            );
-        }
+        println!("ok: {} is a copy {}{}", directory.display(), ends_with(tip), of_several(&directory)?);
         Ok(())
     }
 }
@@ -161,14 +153,14 @@ impl Restore {
     /// What is said of it when it is done.
     fn restore(&self, from: &Path, into: &Path, what: &str) -> Result<String, Failure> {
         let began = Instant::now();
-        let (mut copying, mut proving) = (None, None);
+        let (mut copying, mut proving) = (None, None::<Duration>);
         let tip = shown(|tell| {
             restore(from, into, tell, |reader| {
-                copying = Some(began.elapsed());
+                copying.get_or_insert_with(|| began.elapsed());
                 if !self.skip_verify {
                     let began = Instant::now();
                     proved(reader, self.scratch.as_deref())?;
-                    proving = Some(began.elapsed());
+                    *proving.get_or_insert(Duration::ZERO) += began.elapsed();
                 }
                 Ok(())
             })
@@ -179,14 +171,21 @@ impl Restore {
             let report = json!({
                 "ok": true, "from": from.to_string_lossy(), "madeAt": made_at.map(|at| at.to_string()),
                 "seq": tip.seq, "headHash": hex::encode(tip.hash), "copyMs": copying.as_millis(),
-                "verifyMs": proving.map(|proving| proving.as_millis()),
+                "verifyMs": proving.map(|proving| proving.as_millis()), "partitions": sets::number_in(from)?,
             });
             return Ok(report.to_string());
         }
         let made = made_at.map(|at| format!(" of {at}")).unwrap_or_default();
         let proved = proving
             .map_or("not verified".to_owned(), |proving| format!("verified in {} ms", proving.as_millis()));
-        let (tip, ms) = (ends_with(tip), copying.as_millis());
-        Ok(format!("ok: {what} from {}{made}, {tip}; copied in {ms} ms, {proved}", from.display()))
+        let (tip, ms, of) = (ends_with(tip), copying.as_millis(), of_several(from)?);
+        Ok(format!("ok: {what} from {}{made}, {tip}{of}; copied in {ms} ms, {proved}", from.display()))
     }
+}
+
+fn of_several(copy: &Path) -> Result<String, Failure> {
+    Ok(match sets::number_in(copy)? {
+        1 => String::new(),
+        partitions => format!(" of partition 0, with the others, {partitions} in all"),
+    })
 }

@@ -16,6 +16,7 @@ use crate::config::{Config, PARTITIONS_DIRECTORY};
 use crate::recovery::blocks::FileKey;
 use crate::recovery::directory::LOG_DIRECTORY;
 use crate::recovery::rebuild::{Salvaged, Until, replay, salvage};
+use crate::recovery::restored_copy::RestoredCopy;
 use crate::recovery::verify::{Verified, verify};
 use crate::recovery::{Failed, archive};
 use clap::{Args, Subcommand};
@@ -208,9 +209,11 @@ impl LogSettings {
     }
 }
 
-/// The directories of the further partitions that a node has, in their order.
-fn others(data: &Path) -> Result<Vec<(u8, PathBuf)>, Failure> {
-    let known = Belongs::read(data).ok().flatten().map_or(1, |belongs| belongs.partitions);
+/// The directories of the further partitions that a node has, or a copy of one, in their order.
+pub fn others(data: &Path) -> Result<Vec<(u8, PathBuf)>, Failure> {
+    let of_node = Belongs::read(data).ok().flatten().map_or(1, |belongs| belongs.partitions);
+    let of_copy = RestoredCopy::read(data).ok().flatten().map_or(1, |past| past.partitions);
+    let known = of_node.max(of_copy);
     let own = data.join(PARTITIONS_DIRECTORY);
     let of = |partition: u8| (partition, own.join(partition.to_string()));
     let others: Vec<_> = (1..=63).map(of).filter(|(_, data)| data.is_dir()).collect();

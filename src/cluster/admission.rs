@@ -87,6 +87,11 @@ pub(super) const NOT_MEMBER: &str =
 pub(super) fn must_be_active(data: &Path) -> Result<(), ClusterError> {
     match RestoredCopy::must_be_whole(data)? {
         None => Ok(()),
+        Some(copy) if copy.partitions > 1 => Err(ClusterError::of(
+            data,
+            "this directory is a restored copy of several partitions, which is no node: when the cluster that it is a \
+             copy of is gone for good, pasarela cluster init --take-over founds another with it",
+        )),
         Some(_) => Err(ClusterError::of(
             data,
             "this directory is a restored copy, which is no node: start it once as one machine, with \
@@ -190,6 +195,7 @@ pub(super) fn prepare(
         window_bytes_max: cluster.window_bytes_max,
         data: data.clone(),
         partition: config.partition,
+        copied: if config.partition == Some(0) { config.partitions } else { 1 },
     };
     let shared = Shared {
         settings,

@@ -9,6 +9,7 @@ use super::partitions;
 use super::view::now_ms;
 use crate::config::{Config, PARTITIONS_DIRECTORY};
 use crate::recovery::directory::{self, CLUSTER_FILE, LOG_DIRECTORY};
+use crate::recovery::restored_copy::RestoredCopy;
 use crate::recovery::{Failed, at};
 use domain::codec;
 use std::fs;
@@ -30,10 +31,16 @@ pub struct Done {
     pub tip: Tip,
 }
 
-/// The directory may be empty.
-pub fn init(config: &Config) -> Result<Done, ClusterError> {
+/// The directory may be empty. A restored copy of several partitions takes over from what it is a copy of, if that is
+/// meant: one machine, which would ask for it, could not serve it.
+pub fn init(config: &Config, take_over: bool) -> Result<Done, ClusterError> {
     let data = &config.storage.path;
-    let (etcd, keys) = not_founded_yet(config)?;
+    let copy = RestoredCopy::must_be_whole(data)?.filter(|copy| take_over && copy.partitions > 1);
+    if let Some(copy) = copy.as_ref().filter(|copy| copy.partitions != config.partitions) {
+        let number = copy.partitions;
+        return Err(ClusterError::Partitions(format!("the copy has {number}: set it to {number}")));
+    }
+    let (etcd, keys) = not_founded_yet(config, copy.is_some())?;
     // One that has left its cluster is one machine's, and founds another.
     let left = Belongs::read(data)?;
     if left.as_ref().is_some_and(|belongs| !belongs.barred) {
@@ -47,6 +54,15 @@ pub fn init(config: &Config) -> Result<Done, ClusterError> {
     for (_, partition) in others(config) {
         partitions::prepare(config, &partition, &cluster)?;
         open(&partition)?;
+    }
+    // The first one's marker last: it says that there is something to take over.
+    if copy.is_some() {
+        let all = others(config).map(|(_, partition)| partition.storage.path).chain([data.clone()]);
+        for data in all {
+            if RestoredCopy::read(&data)?.is_some() {
+                RestoredCopy::remove(&data)?;
+            }
+        }
     }
     // Written down before etcd has it: after a death in between `reseed` goes on.
     let belongs = Belongs::new(&cluster, &config.cluster.partition)?;
@@ -81,7 +97,7 @@ pub fn make_partition(node: &Config, partition: u8) -> Result<(), ClusterError> 
 /// The record of the cluster in etcd was lost. The log must have been verified.
 pub fn reseed(config: &Config) -> Result<Done, ClusterError> {
     let data = &config.storage.path;
-    let (etcd, keys) = not_founded_yet(config)?;
+    let (etcd, keys) = not_founded_yet(config, false)?;
     let belongs = must_be_member(data)?;
     let (fingerprint, tip, stores) = open(config)?;
     let founding = Founded { fingerprint, id: belongs.cluster.clone(), stores };
@@ -168,10 +184,12 @@ fn found_other(
     Ok(Some(tip))
 }
 
-fn not_founded_yet(config: &Config) -> Result<(Etcd, Keys), ClusterError> {
+fn not_founded_yet(config: &Config, takes_over: bool) -> Result<(Etcd, Keys), ClusterError> {
     must_serve(config.partitions, config.cluster.partitions_preview)?;
     let (etcd, keys) = etcd(config)?;
-    must_be_active(&config.storage.path)?;
+    if !takes_over {
+        must_be_active(&config.storage.path)?;
+    }
     match founded_in_time(&etcd, &keys)? {
         None => Ok((etcd, keys)),
         Some(_) => Err(LookError::Exists.into()),

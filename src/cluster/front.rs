@@ -153,10 +153,11 @@ pub fn ready(cluster: &Cluster) -> Reply {
 }
 
 pub fn readiness(view: &View, failover: Duration) -> Reply {
-    match view.ready(failover) {
-        Ok(()) => Reply::json(200, members(Object::new().plain("status", "ready"), view).end()),
-        Err(why) => unavailable(view, why),
-    }
+    view.ready(failover).map_or_else(|why| unavailable(view, why), |()| is_ready(view))
+}
+
+pub fn is_ready(view: &View) -> Reply {
+    Reply::json(200, members(Object::new().plain("status", "ready"), view).end())
 }
 
 pub fn unready(cluster: &Cluster, why: &str) -> Reply {

@@ -8,6 +8,7 @@ use super::view::{BEHIND_MAX, Member, Role, View};
 use super::{Cluster, STOP, Shared};
 use api::problem::Problem;
 use domain::codec;
+use std::cmp::Reverse;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -29,6 +30,8 @@ const HAND_OVER: Duration = Duration::from_secs(10);
 /// For a sign of life, and then for taking the log. Nobody leads from the one to the other.
 const SIGN: Duration = Duration::from_secs(1);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// Of a sign of life, for the node that is to lead rather than the others: more than passes between two.
+const SIGN_OF_FIRST: Duration = Duration::from_millis(400);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HandedOver {
@@ -179,9 +182,11 @@ fn must_refuse((own, up_to): (Seq, Seq), left: u64, bound: u64, refused: bool) -
     up_to < own && left >= mark
 }
 
-/// May lead, and is heard of now: the newest word of another may be a dead node's last.
-pub(super) async fn successor(shared: &Arc<Shared>) -> Option<String> {
+/// May lead, and is heard of now: the newest word of another may be a dead node's last. One of the first in `order`,
+/// and else the one that has most of the log.
+pub(super) async fn successor(shared: &Arc<Shared>, order: &[String]) -> Option<String> {
     let began = Instant::now();
+    let place = |member: &Member| order.iter().position(|node| *node == member.node).unwrap_or(order.len());
     look(shared).await;
     let before = shared.views.borrow().members.clone();
     loop {
@@ -189,7 +194,11 @@ pub(super) async fn successor(shared: &Arc<Shared>) -> Option<String> {
         let lives = |member: &&Member| {
             !before.iter().any(|it| it.node == member.node && it.seen_at_ms == member.seen_at_ms)
         };
-        if let Some(member) = able_others(&view).filter(lives).max_by_key(|member| member.wal_seq) {
+        let first = able_others(&view).map(place).min();
+        let best = able_others(&view).filter(lives).min_by_key(|it| (place(it), Reverse(it.wal_seq)));
+        if let Some(member) = best.filter(|member| {
+            order.is_empty() || Some(place(member)) == first || began.elapsed() >= SIGN_OF_FIRST
+        }) {
             return Some(member.node.clone());
         }
         if able_others(&view).next().is_none() || began.elapsed() >= SIGN {
@@ -276,6 +285,15 @@ impl Cluster {
             task.is_handing_over.store(false, Ordering::Release);
             if leader.lost().is_some() {
                 step_down(&task, "the log was handed over");
+            }
+            // A front goes on passing requests to whoever leads, until this process can tell it again.
+            if let Ok(handed) = &handed
+                && task.settings.partition.is_some()
+            {
+                task.see(|view| {
+                    (view.role, view.epoch) = (Role::Standby, handed.epoch);
+                    view.leader = Some(handed.leader.clone());
+                });
             }
             handed
         });

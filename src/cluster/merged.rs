@@ -36,16 +36,12 @@ use serde_json::value::RawValue;
 use statement::Statement;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 /// The partitions that could not be asked: `2,5`.
 const MISSING: HeaderName = HeaderName::from_static("pasarela-partitions-missing");
 const CSV: &str = "text/csv";
 const SEARCH: &str = "/admin/search";
 const STATEMENT: &str = "/admin/statements";
-/// For an answer while this node's process of the partition says nothing.
-const GRACE: Duration = Duration::from_millis(900);
-const LOOK: Duration = Duration::from_millis(100);
 /// Of one partition's answer: a hundred of the longest items.
 const PART_BYTES_MAX: usize = 32 << 20;
 
@@ -406,12 +402,7 @@ impl Merged {
     pub(super) async fn metrics(&self, arrival: &Arrival) -> Result<Reply, Problem> {
         let asked = self.partitions.iter().map(|partition| async move {
             let mut nothing = Inbound::made(Bytes::new());
-            let listens = partition.listens();
-            let answered = tokio::select! {
-                answered = self.passing.ask(&listens, arrival, &mut nothing) => answered,
-                () = silent(partition) => Err(Problem::no_leader()),
-            };
-            taken(answered, arrival).await
+            taken(self.passing.ask(&partition.listens(), arrival, &mut nothing).await, arrival).await
         });
         let parts: Result<Vec<Option<Bytes>>, Stop> = join_all(asked).await.into_iter().collect();
         let parts = match parts {
@@ -444,11 +435,7 @@ impl Merged {
         arrival: &Arrival,
         body: &mut Inbound,
     ) -> Result<Reply, Problem> {
-        let heard = &self.partitions[partition];
-        tokio::select! {
-            answered = self.passing.pass(heard.views(), Surface::Admin, arrival, body) => answered,
-            () = silent(heard) => Err(Problem::no_leader()),
-        }
+        self.passing.pass(self.partitions[partition].views(), Surface::Admin, arrival, body).await
     }
 }
 
@@ -488,14 +475,6 @@ async fn gathered(reply: Reply, arrival: &Arrival) -> Result<Option<Bytes>, Prob
         Ok(whole) => Ok(Some(whole.to_bytes())),
         Err(error) if error.is::<http_body_util::LengthLimitError>() => Err(Problem::internal_error(error)),
         Err(_) => Ok(None),
-    }
-}
-
-/// Returns once nobody here can tell whether the leader is alive, and it had its time.
-async fn silent(partition: &Partition) {
-    let (began, patience) = (Instant::now(), partition.failover + GRACE);
-    while began.elapsed() < GRACE || partition.view().read_at.is_some_and(|at| at.elapsed() < patience) {
-        tokio::time::sleep(LOOK).await;
     }
 }
 

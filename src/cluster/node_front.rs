@@ -1,6 +1,8 @@
 //! What a node with several partitions answers: whose a request is, and the way to that partition's leader. Of the
 //! node itself the first partition's process speaks.
 
+mod copies;
+
 use super::front::{self, CLUSTER};
 use super::merged::{Exports, Merged};
 use super::passing::{self, HAND_OVER, Passing};
@@ -28,7 +30,7 @@ use tokio::sync::Semaphore;
 const LEADER: HeaderName = HeaderName::from_static("pasarela-leader");
 const METRICS: &str = "/metrics";
 /// What operators ask of the node that they reach, not of the leader.
-const OF_NODE: [&str; 4] = [CLUSTER, front::SNAPSHOT, front::BACKUP, METRICS];
+const OF_NODE: [&str; 2] = [CLUSTER, METRICS];
 const TENANTS: &str = "/admin/tenants/";
 /// What is below a tenant and in its books, so in its own partition; the rest of it is the platform's.
 const OF_BOOKS: [&str; 5] = ["adjustments", "statements", "chargebacks", "cop-payouts", "resume"];
@@ -55,13 +57,15 @@ pub struct NodeFront {
     passing: Passing,
     merged: Merged,
     recent: Recent,
-    asking: Semaphore,
+    /// Of each partition: those that ask one without an answer do not keep the others waiting.
+    asking: Vec<Semaphore>,
 }
 
 impl NodeFront {
     pub fn new(partitions: Arc<[Partition]>, place: Place, passing: Passing, exports: Exports) -> NodeFront {
         let merged = Merged::new(Arc::clone(&partitions), passing.clone(), exports);
-        let (recent, asking) = (Recent::default(), Semaphore::new(questions::ASKING_MAX));
+        let recent = Recent::default();
+        let asking = partitions.iter().map(|_| Semaphore::new(questions::ASKING_MAX)).collect();
         NodeFront { partitions, place, passing, merged, recent, asking }
     }
 
@@ -77,12 +81,17 @@ impl NodeFront {
         }
         match (head.uri.path(), &self.place) {
             ("/healthz", _) => front::read_only(&head.method, front::alive()),
-            ("/readyz", _) => front::read_only(&head.method, front::readiness(&first.view(), first.failover)),
+            ("/readyz", _) => front::read_only(&head.method, self.readiness()),
             (METRICS, Place::Admin(_)) if matches!(head.method, Method::GET | Method::HEAD) => {
                 self.merged.metrics(arrival).await
             }
+            (front::SNAPSHOT, Place::Admin(_)) => self.snapshot(arrival, body).await,
+            (front::BACKUP, Place::Admin(_)) => self.back_up(arrival, body).await,
             (path, Place::Admin(_)) if OF_NODE.contains(&path) => {
-                let reply = self.passing.ask(&first.listens(), arrival, body).await?;
+                // Every process knows the operators, and the one that spoke last is there.
+                let newest = self.partitions.iter().max_by_key(|partition| partition.spoke_at());
+                let asked = if path == CLUSTER { newest.unwrap_or(first) } else { first };
+                let reply = self.passing.ask(&asked.listens(), arrival, body).await?;
                 // Its answer says that whoever asks may; what it shows is of its own partition alone.
                 Ok(if path == CLUSTER && reply.status == 200 { self.show() } else { reply })
             }
@@ -107,7 +116,7 @@ impl NodeFront {
                     },
                     Whose::Of(question) => self.holder(question.clone()).await?,
                     Whose::Partition(partition) => Some(*partition).filter(|n| self.has(*n)).unwrap_or(0),
-                    Whose::Anybody => 0,
+                    Whose::Anybody => self.for_anybody(&head.method).await,
                 };
                 let (partition, passed) = self.pass(to, Surface::Api, arrival, body).await;
                 if !matches!(whose, Whose::Key(_)) {
@@ -153,6 +162,22 @@ impl NodeFront {
         }
     }
 
+    /// Pages and rates are the same in every partition; what changes something for nobody's account is the first one's.
+    async fn for_anybody(&self, method: &Method) -> usize {
+        if !matches!(*method, Method::GET | Method::HEAD) {
+            return 0;
+        }
+        for (n, partition) in self.partitions.iter().enumerate() {
+            let view = partition.view();
+            if let Some(leader) = view.leader_member()
+                && !self.passing.is_silent(&leader.peer_advertise).await
+            {
+                return n;
+            }
+        }
+        0
+    }
+
     /// Not of the first partition's keys, and of others once this front has heard of them.
     fn of_key(&self, key: &str) -> Option<usize> {
         let hash = hash_key(key);
@@ -175,13 +200,15 @@ impl NodeFront {
         if let Some(partition) = self.recent.find(&question) {
             return Ok(partition);
         }
-        let place = tokio::time::timeout(questions::PATIENCE, self.asking.acquire()).await;
-        let _place = place.map_err(|_| Problem::overloaded(1))?;
-        let asked = self.partitions.iter().enumerate().map(|(n, partition)| {
+        let asked = self.partitions.iter().zip(&self.asking).enumerate().map(|(n, (partition, places))| {
             let (view, question) = (partition.view(), &question);
             async move {
                 let leader = view.leader_member().ok_or_else(|| "nobody leads it".to_owned());
-                let held = async { self.passing.holds(&leader?.peer_advertise, question).await };
+                let held = async {
+                    let place = tokio::time::timeout(questions::PATIENCE, places.acquire()).await;
+                    let _place = place.map_err(|_| "too many ask".to_owned())?;
+                    self.passing.holds(&leader?.peer_advertise, question).await
+                };
                 (n, held.await)
             }
         });
@@ -210,6 +237,17 @@ impl NodeFront {
         let named: Named = serde_json::from_slice(&read).unwrap_or_default();
         *body = Inbound::made(read);
         Ok(named.partition.filter(|n| self.has(*n)).unwrap_or(0))
+    }
+
+    /// While nobody leads the first partition, who has a leader is served all the same.
+    fn readiness(&self) -> Reply {
+        let [first, others @ ..] = &*self.partitions else { return front::alive() };
+        let (view, failover) = (first.view(), first.failover);
+        let is_followed = view.epoch > 0 && view.follows(failover).is_ok();
+        if is_followed && others.iter().any(|other| other.view().leader.is_some()) {
+            return front::is_ready(&view);
+        }
+        front::readiness(&view, failover)
     }
 
     fn show(&self) -> Reply {
@@ -249,7 +287,7 @@ mod tests {
         partitions[0].hear(Report::Routes(Routes { keys, tenants }));
         let client =
             super::super::peers::client(&Config::parse("", []).expect("the usual"), None).expect("a client");
-        let passing = Passing::of_front(client, PeerKey::derived(&[7; 32]));
+        let passing = Passing::of_front(client, PeerKey::derived(&[7; 32]), Duration::ZERO);
         let front =
             NodeFront::new(partitions.into(), Place::Api(|_| Whose::Anybody), passing, |_, _, _| None);
         for (sent, node) in [("pk_2", Some(2)), ("pk_0", None)] {

@@ -2,6 +2,7 @@
 
 use super::peers::{PROOF, Passed, PeerKey, Surface, TARGET};
 use super::questions;
+use super::signs::Signs;
 use super::view::now_ms;
 use super::view::{Member, View};
 use crate::http::body::Inbound;
@@ -76,17 +77,50 @@ pub(super) fn is_stream(surface: Surface, arrival: &Arrival) -> bool {
 pub struct Passing {
     pub(super) client: Client,
     pub(super) key: PeerKey,
+    signs: Arc<Signs>,
     /// What comes to a front comes never from the process that it is passed to.
     is_front: bool,
 }
 
+/// Why there is no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unanswered {
+    /// The request did not arrive.
+    NotSent,
+    /// Nobody knows what came of it.
+    Unknown,
+}
+
 impl Passing {
-    pub fn new(client: Client, key: PeerKey) -> Passing {
-        Passing { client, key, is_front: false }
+    pub fn new(client: Client, key: PeerKey, failover: Duration) -> Passing {
+        let signs = Arc::new(Signs::new(client.clone(), failover));
+        Passing { client, key, signs, is_front: false }
     }
 
-    pub fn of_front(client: Client, key: PeerKey) -> Passing {
-        Passing { client, key, is_front: true }
+    pub fn of_front(client: Client, key: PeerKey, failover: Duration) -> Passing {
+        Passing { is_front: true, ..Passing::new(client, key, failover) }
+    }
+
+    /// Every request of somebody else goes out here. Its answer is waited for until `is_over`, and as long as the
+    /// process shows that it lives: without that no longer than `failover_ms` and a second.
+    async fn sent(
+        &self,
+        peer: &str,
+        request: RequestBuilder,
+        is_over: impl Future<Output = ()>,
+    ) -> Result<Response, Unanswered> {
+        if self.signs.is_silent(peer).await {
+            return Err(Unanswered::NotSent);
+        }
+        tokio::select! {
+            biased;
+            answered = request.send() => answered.map_err(|error| match error.is_connect() {
+                true => Unanswered::NotSent,
+                false => Unanswered::Unknown,
+            }),
+            () = self.signs.until_silent(peer) => Err(Unanswered::Unknown),
+            () = is_over => Err(Unanswered::Unknown),
+        }
     }
 
     /// To the leader that the newest of these views names.
@@ -108,25 +142,23 @@ impl Passing {
             Some(hold) => Body::wrap_stream(as_it_comes(body.take(), hold.clone())),
             None => Body::from(body.bytes().await?),
         };
-        let asked = self.request(&leader.peer_advertise, PASS, surface, arrival, None)?.body(body).send();
+        let peer = leader.peer_advertise.as_str();
+        let request = self.request(peer, PASS, surface, arrival, None)?.body(body);
         // The call to hand over is answered by the old leader, once another serves.
         let grace = if head.uri.path() == HAND_OVER { HAND_OVER_GRACE } else { GRACE };
-        let answered = tokio::select! {
-            answered = asked => answered,
-            () = replaced(views, &view, grace) => return Err(unknown(&head.method)),
-        };
-        match answered {
-            Ok(answer) => {
-                let reply = back(answer, Some(&leader.node).filter(|leader| **leader != view.node)).await?;
-                Ok(match hold {
-                    Some(hold) => reply.reading_on(hold),
-                    None => reply,
-                })
-            }
-            // The request was never sent.
-            Err(error) if error.is_connect() => Err(Problem::no_leader()),
-            Err(_) => Err(unknown(&head.method)),
-        }
+        let answered = self.sent(peer, request, replaced(views, &view, grace)).await;
+        let answer = answered.map_err(|why| why.problem(&head.method))?;
+        let served_by = Some(&leader.node).filter(|leader| **leader != view.node);
+        let reply = self.back(peer, answer, served_by).await?;
+        Ok(match hold {
+            Some(hold) => reply.reading_on(hold),
+            None => reply,
+        })
+    }
+
+    /// Whether this process answered nothing when it was waited for last, and does not now.
+    pub(super) async fn is_silent(&self, peer: &str) -> bool {
+        self.signs.is_silent(peer).await
     }
 
     /// For what a front itself gives to callers and takes back.
@@ -137,8 +169,9 @@ impl Passing {
     /// What operators ask of a node itself, of the process that answers for it.
     pub async fn ask(&self, peer: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
         let body = body.bytes().await?;
-        let asked = self.request(peer, ASK, Surface::Admin, arrival, None)?.body(body).send();
-        back(asked.await.map_err(|_| Problem::no_leader())?, None).await
+        let request = self.request(peer, ASK, Surface::Admin, arrival, None)?.body(body);
+        let answer = self.sent(peer, request, std::future::pending()).await;
+        self.back(peer, answer.map_err(|_| Problem::no_leader())?, None).await
     }
 
     /// A call of an account of this partition, for the one that decides about it, which has `patience` to answer.
@@ -150,12 +183,10 @@ impl Passing {
         body: Bytes,
         patience: Duration,
     ) -> Result<Reply, Problem> {
-        let asked = self.request(peer, PASS, Surface::Api, arrival, Some(hex::encode(caller)))?.body(body);
-        match asked.timeout(patience + GRACE).send().await {
-            Ok(answer) => back(answer, None).await,
-            Err(error) if error.is_connect() => Err(Problem::no_leader()),
-            Err(_) => Err(unknown(&arrival.head.method)),
-        }
+        let request = self.request(peer, PASS, Surface::Api, arrival, Some(hex::encode(caller)))?.body(body);
+        let answered = self.sent(peer, request, tokio::time::sleep(patience + GRACE)).await;
+        let answer = answered.map_err(|why| why.problem(&arrival.head.method))?;
+        self.back(peer, answer, None).await
     }
 
     /// Whether the partition whose leader this is has it.
@@ -171,6 +202,34 @@ impl Passing {
             "no" if status == 200 => Ok(false),
             _ => Err(format!("{peer} answered {status}")),
         }
+    }
+
+    /// A front's own process answers in the node's name.
+    async fn back(&self, peer: &str, answer: Response, served_by: Option<&String>) -> Result<Reply, Problem> {
+        let status = answer.status().as_u16();
+        let is_ours = |name: &HeaderName| {
+            OF_CONNECTION.contains(name) || [X_REQUEST_ID, DATE, STRICT_TRANSPORT_SECURITY].contains(name)
+        };
+        let headers: Vec<_> = answer
+            .headers()
+            .iter()
+            .filter(|(name, _)| !is_ours(name))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        let is_short = answer.content_length().is_some_and(|bytes| bytes <= WHOLE_BYTES_MAX);
+        let reply = if is_short {
+            let body = tokio::select! {
+                biased;
+                body = answer.bytes() => body.ok(),
+                () = self.signs.until_silent(peer) => None,
+            };
+            Reply::passed(status, body.ok_or_else(Problem::storage_unavailable)?)
+        } else {
+            Reply::passed_in_pieces(status, rest(answer, Arc::clone(&self.signs), peer.to_owned()))
+        };
+        let reply = headers.into_iter().fold(reply, |reply, (name, value)| reply.header(name, value));
+        let Some(leader) = served_by else { return Ok(reply) };
+        Ok(reply.header(SERVED_BY, HeaderValue::from_str(leader).unwrap_or(HeaderValue::from_static(""))))
     }
 
     fn request(
@@ -216,12 +275,14 @@ fn as_it_comes(body: Inbound, hold: Hold) -> impl Stream<Item = Result<Bytes, Br
     })
 }
 
-/// The request was sent and has no answer.
-fn unknown(method: &Method) -> Problem {
-    if matches!(*method, Method::GET | Method::HEAD) {
-        Problem::no_leader()
-    } else {
-        Problem::storage_unavailable()
+impl Unanswered {
+    fn problem(self, method: &Method) -> Problem {
+        match self {
+            Unanswered::NotSent => Problem::no_leader(),
+            // A read changes nothing, so nothing was carried out.
+            Unanswered::Unknown if matches!(*method, Method::GET | Method::HEAD) => Problem::no_leader(),
+            Unanswered::Unknown => Problem::storage_unavailable(),
+        }
     }
 }
 
@@ -239,36 +300,13 @@ async fn replaced(mut views: watch::Receiver<Arc<View>>, asked: &View, grace: Du
     }
 }
 
-/// A front's own process answers in the node's name.
-async fn back(answer: Response, served_by: Option<&String>) -> Result<Reply, Problem> {
-    let status = answer.status().as_u16();
-    let is_ours = |name: &HeaderName| {
-        OF_CONNECTION.contains(name) || [X_REQUEST_ID, DATE, STRICT_TRANSPORT_SECURITY].contains(name)
-    };
-    let headers: Vec<_> = answer
-        .headers()
-        .iter()
-        .filter(|(name, _)| !is_ours(name))
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect();
-    let is_short = answer.content_length().is_some_and(|bytes| bytes <= WHOLE_BYTES_MAX);
-    let reply = if is_short {
-        let body = answer.bytes().await.map_err(|_| Problem::storage_unavailable())?;
-        Reply::passed(status, body)
-    } else {
-        Reply::passed_in_pieces(status, rest(answer))
-    };
-    let reply = headers.into_iter().fold(reply, |reply, (name, value)| reply.header(name, value));
-    let Some(leader) = served_by else { return Ok(reply) };
-    Ok(reply.header(SERVED_BY, HeaderValue::from_str(leader).unwrap_or(HeaderValue::from_static(""))))
-}
-
-fn rest(mut answer: Response) -> Rest {
+fn rest(mut answer: Response, signs: Arc<Signs>, peer: String) -> Rest {
     Rest::new(async move {
-        match answer.chunk().await {
-            Ok(Some(piece)) => Ok(Some((piece, rest(answer)))),
-            Ok(None) => Ok(None),
-            Err(_) => Err(Broken),
-        }
+        let piece = tokio::select! {
+            biased;
+            piece = answer.chunk() => piece.map_err(|_| Broken)?,
+            () = signs.until_silent(&peer) => return Err(Broken),
+        };
+        Ok(piece.map(|piece| (piece, rest(answer, signs, peer))))
     })
 }

@@ -9,6 +9,7 @@ use super::questions::Question;
 use super::renewal;
 use super::seed::Seed;
 use super::sending;
+use super::signs;
 use super::spreading;
 use super::view::now_ms;
 use crate::http::body::Inbound;
@@ -175,6 +176,8 @@ impl<A: Answer, B: Answer> Answer for PeerFront<A, B> {
             passing::ASK => self.passed(arrival, body, false).await,
             sending::PATH => self.followed(arrival, body).await,
             passing::HOLDS => self.holds(arrival).await,
+            // For anybody: it says nothing but that there is somebody.
+            signs::PATH => Ok(Reply::new(200, TEXT, String::new())),
             spreading::PATH => self.handed_on(arrival, body).await,
             sending::MOVE => self.moving(arrival, body).await,
             _ => self.own(arrival).await,

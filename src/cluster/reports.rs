@@ -1,19 +1,20 @@
 //! What the process of one partition tells the front that started it, a line each on its standard output: nobody else
 //! writes or reads that pipe, so that nothing has to be proved.
 
+use super::standing_by::NEXT_SIGN;
 use super::view::{ABSENT_AFTER_MS, View};
 use super::{Cluster, Shared};
 use domain::platform::{PlatformBook, Tenant};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::io::{self, Write};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 /// Of what changes all the time. Who leads is told at once.
 const EVERY: Duration = Duration::from_millis(250);
-const SILENT: &str = "the process of this partition does not answer";
+pub(super) const SILENT: &str = "the process of this partition does not answer";
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Report {
@@ -110,9 +111,20 @@ fn say(report: &Report) -> io::Result<()> {
 pub struct Partition {
     views: watch::Sender<Arc<View>>,
     listens: RwLock<String>,
+    /// When this node's own process spoke last.
+    spoke_at: RwLock<Option<Instant>>,
     keys: RwLock<HashMap<[u8; 32], u8>>,
     tenants: RwLock<HashMap<String, u8>>,
+    successors: Mutex<Successors>,
     pub failover: Duration,
+}
+
+/// The other nodes that may lead when this one stops, the best first.
+#[derive(Default)]
+struct Successors {
+    order: Vec<String>,
+    /// Whether the process has it.
+    is_known: bool,
 }
 
 impl Partition {
@@ -121,8 +133,10 @@ impl Partition {
         Partition {
             views: watch::Sender::new(Arc::new(view)),
             listens: RwLock::default(),
+            spoke_at: RwLock::default(),
             keys: RwLock::default(),
             tenants: RwLock::default(),
+            successors: Mutex::default(),
             failover,
         }
     }
@@ -133,6 +147,20 @@ impl Partition {
 
     pub fn view(&self) -> Arc<View> {
         self.views.borrow().clone()
+    }
+
+    pub fn spoke_at(&self) -> Option<Instant> {
+        *self.spoke_at.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether that is longer ago.
+    pub fn is_silent_for(&self, time: Duration) -> bool {
+        self.spoke_at().is_none_or(|at| at.elapsed() > time)
+    }
+
+    /// What is known without this node's own process.
+    pub fn learn(&self, view: View) {
+        self.views.send_replace(Arc::new(View { read_at: Some(Instant::now()), ..view }));
     }
 
     /// Empty while that is not known.
@@ -148,9 +176,41 @@ impl Partition {
         self.tenants.read().unwrap_or_else(PoisonError::into_inner).get(id).copied()
     }
 
+    pub fn name_successors(&self, order: Vec<String>) {
+        let mut successors = self.successors.lock().unwrap_or_else(PoisonError::into_inner);
+        if successors.order != order {
+            *successors = Successors { order, is_known: false };
+        }
+    }
+
+    /// Those that its process is to be told of; once it is, `tell` says so.
+    pub fn tell_successors(&self, tell: impl FnOnce(&[String]) -> bool) {
+        let mut successors = self.successors.lock().unwrap_or_else(PoisonError::into_inner);
+        if !successors.is_known {
+            successors.is_known = tell(&successors.order);
+        }
+    }
+
+    /// Whether its process has something to hand over, and to whom.
+    pub fn hands_over(&self) -> bool {
+        let successors = self.successors.lock().unwrap_or_else(PoisonError::into_inner);
+        leads(&self.view()) && !successors.order.is_empty()
+    }
+
+    pub fn is_led_elsewhere(&self) -> bool {
+        let view = self.view();
+        view.leader.is_some() && !leads(&view)
+    }
+
     pub fn hear(&self, told: Report) {
+        *self.spoke_at.write().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
         match told {
-            Report::Listens(url) => *self.listens.write().unwrap_or_else(PoisonError::into_inner) = url,
+            Report::Listens(url) => {
+                *self.listens.write().unwrap_or_else(PoisonError::into_inner) = url;
+                // The process has started anew.
+                self.successors.lock().unwrap_or_else(PoisonError::into_inner).is_known = false;
+            }
+            Report::View(view) if knows_less(&view, &self.view()) => {}
             Report::View(mut view) => {
                 view.read_at = Some(Instant::now());
                 let own = view.node.clone();
@@ -202,9 +262,16 @@ fn leads(view: &View) -> bool {
     view.leader.as_ref() == Some(&view.node)
 }
 
+/// A process that has just started does not know yet who leads: for some time what the one before it said holds.
+fn knows_less(view: &View, known: &View) -> bool {
+    let is_starting = view.members.is_empty() || view.waits_for == NEXT_SIGN && view.epoch <= known.epoch;
+    view.leader.is_none() && is_starting && known.leader.is_some() && !leads(known)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::cell::RefCell;
 
     fn told(told: &Report) -> Report {
         let line = serde_json::to_string(told).expect("it is written");
@@ -230,6 +297,51 @@ mod tests {
             heard.has_ended();
             assert_eq!(heard.view().leader.as_deref(), after_end, "{leader}, ended");
         }
+    }
+
+    #[test]
+    fn a_process_that_starts_anew_is_believed_once_it_knows_who_leads() {
+        let heard = Partition::nothing("a", Duration::from_secs(1));
+        let say = |leader: Option<&str>, epoch, waits_for: &'static str| {
+            let view = View {
+                node: "a".into(),
+                leader: leader.map(str::to_owned),
+                epoch,
+                waits_for: waits_for.into(),
+                ..View::default()
+            };
+            heard.hear(told(&Report::View(Box::new(view))));
+            heard.view().leader.clone()
+        };
+        let b = Some("b".to_owned());
+        assert_eq!(say(Some("b"), 7, ""), b);
+        assert_eq!((say(None, 0, "catching up"), say(None, 7, NEXT_SIGN)), (b.clone(), b));
+        assert_eq!(heard.view().epoch, 7);
+        assert_eq!(say(Some("a"), 8, ""), Some("a".to_owned()));
+        assert_eq!(say(None, 0, "catching up"), None, "the leader itself has ended");
+    }
+
+    #[test]
+    fn a_process_is_told_once_of_its_successors_and_again_when_it_starts_anew() {
+        let heard = Partition::nothing("a", Duration::ZERO);
+        let all = RefCell::new(Vec::new());
+        let tell = |takes: bool| {
+            heard.tell_successors(|order| {
+                all.borrow_mut().push(order.join(" "));
+                takes
+            });
+            all.take()
+        };
+        tell(true);
+        heard.name_successors(vec!["b".to_owned(), "c".to_owned()]);
+        assert_eq!(
+            (tell(false), tell(true), tell(true)),
+            (vec!["b c".to_owned()], vec!["b c".to_owned()], vec![])
+        );
+        heard.name_successors(vec!["b".to_owned(), "c".to_owned()]);
+        assert_eq!(tell(true), Vec::<String>::new());
+        heard.hear(told(&Report::Listens("http://127.0.0.1:9".to_owned())));
+        assert_eq!(tell(true), ["b c"]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::admission::members;
 use super::etcd::Etcd;
 use super::passing::Passing;
 use super::peers::{self, PROOF, PeerKey};
-use super::questions::Question;
+use super::questions::{self, Question};
 use super::{Cluster, ClusterError};
 use crate::config::{self, Config};
 use crate::http::listen::Arrival;
@@ -15,6 +15,7 @@ use api::problem::Problem;
 use bytes::Bytes;
 use domain::platform::hash_key;
 use futures_util::StreamExt as _;
+use futures_util::future::join_all;
 use futures_util::stream::FuturesUnordered;
 use hyper::Method;
 use std::collections::HashMap;
@@ -27,6 +28,8 @@ pub const PATH: &str = "/peer/platform";
 pub const MOVE: &str = "/peer/move";
 /// Of one message: it is written in another partition's log, which etcd agrees on.
 const ANSWER: Duration = Duration::from_secs(10);
+/// Between two questions whether a partition has a leader.
+const AGAIN: Duration = Duration::from_millis(50);
 
 /// Of an answer: a page of records, of which the last may be as long as a record can be.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
@@ -69,7 +72,7 @@ impl Sending {
             known.insert(etcd, Arc::clone(&other));
             etcd_of.insert(partition, other);
         }
-        let passing = Passing::new(peers::client(config, None)?, key);
+        let passing = Passing::new(peers::client(config, None)?, key, config.cluster.failover());
         Ok(Sending { cluster, passing, own, partitions, etcd_of })
     }
 
@@ -126,15 +129,36 @@ impl Sending {
         Err(format!("{peer} answered {status}: {}", said.chars().take(200).collect::<String>()))
     }
 
+    /// Whether the leader of a partition says that it has it.
+    async fn holds(&self, partition: u8, question: &str) -> Result<bool, String> {
+        let asked = async { self.passing.holds(&self.leader(partition).await?, question).await };
+        let held = tokio::time::timeout(questions::PATIENCE, asked).await;
+        held.map_err(|_| format!("partition {partition} does not answer"))?
+    }
+
+    /// The partitions whose leader answers, this one among them. The others have `failover_ms` for it, also those that
+    /// change hands.
+    pub async fn answering(&self) -> Vec<u8> {
+        // Nobody has such a key. What matters is that it is said.
+        let question = &Question::Key([0; 32]).to_string();
+        let asked = (0..self.partitions).map(|partition| async move {
+            let answers = async {
+                while partition != self.own && self.holds(partition, question).await.is_err() {
+                    tokio::time::sleep(AGAIN).await;
+                }
+            };
+            let answers = tokio::time::timeout(self.cluster.shared.settings.failover, answers).await;
+            answers.is_ok().then_some(partition)
+        });
+        join_all(asked).await.into_iter().flatten().collect()
+    }
+
     /// Whether another partition has it. All of them have to answer, unless one has it.
     pub async fn others_hold(&self, question: Question) -> Result<bool, Problem> {
         let question = &question.to_string();
         let others = (0..self.partitions).filter(|partition| *partition != self.own);
-        let mut asked: FuturesUnordered<_> = others
-            .map(
-                |partition| async move { self.passing.holds(&self.leader(partition).await?, question).await },
-            )
-            .collect();
+        let mut asked: FuturesUnordered<_> =
+            others.map(|partition| async move { self.holds(partition, question).await }).collect();
         let mut unasked = None;
         while let Some(held) = asked.next().await {
             match held {

@@ -5,7 +5,7 @@
 use super::leading::able;
 use super::peers::{PROOF, PeerKey};
 use super::reports::Partition;
-use super::view::{View, now_ms};
+use super::view::{Member, View, now_ms};
 use hyper::Method;
 use reqwest::Client;
 use std::cmp::Reverse;
@@ -74,6 +74,33 @@ fn next(views: &[Arc<View>], now_ms: i64, settled: Duration) -> Option<HandOver>
     Some(HandOver { partition, epoch: views[partition].epoch, to: to.clone() })
 }
 
+/// Names the nodes to each process that leads, in the order in which they should lead instead when this node stops:
+/// those first that will lead least by then.
+pub fn name_successors(partitions: &[Partition]) {
+    let views: Vec<Arc<View>> = partitions.iter().map(Partition::view).collect();
+    let orders = successors(&views, now_ms());
+    partitions.iter().zip(orders).for_each(|(partition, order)| partition.name_successors(order));
+}
+
+fn successors(views: &[Arc<View>], now_ms: i64) -> Vec<Vec<String>> {
+    let leads = |view: &View| view.leader.as_ref() == Some(&view.node);
+    let others = views.iter().filter(|view| !leads(view)).filter_map(|view| view.leader.as_deref());
+    let mut led = BTreeMap::<&str, usize>::new();
+    others.for_each(|leader| *led.entry(leader).or_default() += 1);
+    let mut orders = Vec::new();
+    for view in views {
+        let is_able = |member: &&Member| member.node != view.node && able(view, member, now_ms).is_ok();
+        let able = view.members.iter().filter(is_able).filter(|_| leads(view));
+        let mut order: Vec<&str> = able.map(|member| member.node.as_str()).collect();
+        order.sort_by_key(|node| (led.get(node).copied().unwrap_or_default(), *node));
+        if let Some(first) = order.first() {
+            *led.entry(*first).or_default() += 1;
+        }
+        orders.push(order.into_iter().map(str::to_owned).collect());
+    }
+    orders
+}
+
 /// Who leads each partition, by which epoch.
 type Led = Vec<(Option<String>, u64)>;
 
@@ -101,6 +128,7 @@ impl Spreading {
     pub async fn run(mut self) -> ! {
         loop {
             tokio::time::sleep(LOOK_EVERY).await;
+            name_successors(&self.partitions);
             let Some(hand_over) = self.due() else { continue };
             let HandOver { partition, to, .. } = &hand_over;
             match self.ask(&hand_over).await {
@@ -164,7 +192,7 @@ impl Spreading {
 
 #[cfg(test)]
 mod tests {
-    use super::super::view::{ABSENT_AFTER_MS, BEHIND_MAX, Member};
+    use super::super::view::{ABSENT_AFTER_MS, BEHIND_MAX};
     use super::*;
     use proptest::prelude::*;
 
@@ -269,6 +297,25 @@ mod tests {
             let partitions = cluster.1.len();
             spread(cluster, partitions * partitions)?;
         }
+    }
+
+    #[test]
+    fn what_a_stopping_node_leads_goes_to_those_that_will_lead_least() {
+        let now_ms = 1_000_000_000;
+        let of = |leaders: &[usize], lack: Option<Lack>| {
+            let members = (0..4).map(|node| member(node, now_ms, lack.filter(|_| node == 1)));
+            let members: Vec<Member> = members.collect();
+            let view = |leader: &usize| View {
+                node: "n0".to_owned(),
+                ..View::clone(&view(*leader, members.clone()))
+            };
+            let views: Vec<Arc<View>> = leaders.iter().map(|leader| Arc::new(view(leader))).collect();
+            successors(&views, now_ms).iter().map(|order| order.join(" ")).collect::<Vec<_>>()
+        };
+        assert_eq!(of(&[0, 0, 0], None), ["n1 n2 n3", "n2 n3 n1", "n3 n1 n2"]);
+        assert_eq!(of(&[0, 1, 0, 1, 2], None), ["n3 n2 n1", "", "n2 n3 n1", "", ""]);
+        assert_eq!(of(&[0, 0, 3], Some(Lack::Behind)), ["n2 n3", "n2 n3", ""]);
+        assert_eq!(of(&[1, 2], None), ["", ""]);
     }
 
     #[test]

@@ -34,6 +34,7 @@ const UNTAKEN: Duration = Duration::from_millis(500);
 /// majority, and each one with batches costs this node a sync.
 const GATHER: Duration = Duration::from_millis(10);
 const NOTE_EVERY: Duration = Duration::from_millis(250);
+pub(super) const NEXT_SIGN: &str = "waiting for the leader's next sign of life";
 const COPYING: &str = "what follows this log is no longer in etcd: taking another node's copy";
 const NOT_FOUNDED: &str = "etcd holds no cluster: its data was lost";
 const OUTDATED: &str = "the cluster writes a later version: upgrade this node";
@@ -221,7 +222,7 @@ impl StandingBy {
             view.leader = (leads && is_known).then(|| seen.epoch.node.clone());
             view.waits_for = Cow::Borrowed(match view.leader {
                 Some(_) => "",
-                None if leads => "waiting for the leader's next sign of life",
+                None if leads => NEXT_SIGN,
                 None => held_up.unwrap_or("there is no leader"),
             });
         });

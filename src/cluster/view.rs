@@ -129,11 +129,16 @@ impl View {
 
     /// The error says why this node is not ready.
     pub fn ready(&self, failover: Duration) -> Result<(), &str> {
+        match self.leader {
+            None if self.diverged.is_none() => Err(&self.waits_for),
+            _ => self.follows(failover),
+        }
+    }
+
+    /// Whether it follows the log, whoever leads. The error says why not.
+    pub fn follows(&self, failover: Duration) -> Result<(), &str> {
         if self.diverged.is_some() {
             return Err("the log here is not the agreed one");
-        }
-        if self.leader.is_none() {
-            return Err(&self.waits_for);
         }
         if let Some(why) = &self.held_up {
             return Err(why);

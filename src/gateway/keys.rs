@@ -164,6 +164,10 @@ impl Directory {
     }
 
     pub fn learn(&self, change: &PlatformChange, at: Timestamp) {
+        // There is one of each payment in test mode, and nothing about callers: whoever was recognised stays so.
+        if matches!(change, PlatformChange::Beside(_)) {
+            return;
+        }
         self.take(change, at);
         // Afterwards: whoever sees it sees the change too.
         self.version.fetch_add(1, Ordering::Release);

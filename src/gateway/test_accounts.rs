@@ -55,7 +55,7 @@ pub async fn open(services: &Arc<Services>, peer: IpAddr) -> Result<Reply, Probl
             settings: Settings::shared(Arc::new(services.callers.tenant_defaults.clone())),
             keys: vec![secret.key(id, Mode::Test)],
             opener: Some(opener),
-            partitions: 1,
+            partitions: vec![0],
         };
         let opened = ask::platform(services, ask, None, None).await?;
         drop(opening);

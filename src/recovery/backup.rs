@@ -10,7 +10,7 @@ use super::directory::{
     copy_beside_log,
 };
 use super::restored_copy::{MARKER, RestoredCopy};
-use super::{Failed, Progress, at};
+use super::{Failed, Progress, at, sets};
 use crate::config::TOKEN_FILE;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -29,8 +29,19 @@ pub fn copy(
     checkpoint: impl FnOnce(&Path) -> Result<(), StoreError>,
     progress: Progress<'_>,
 ) -> Result<Tip, Failed> {
+    copy_of_several(1, from, into, checkpoint, progress)
+}
+
+/// Of the first of so many partitions. Until [`sets::complete`] brings the others, the copy is one that lacks them.
+pub fn copy_of_several(
+    partitions: u8,
+    from: &Path,
+    into: &Path,
+    checkpoint: impl FnOnce(&Path) -> Result<(), StoreError>,
+    progress: Progress<'_>,
+) -> Result<Tip, Failed> {
     directory::make_empty(into)?;
-    let past = RestoredCopy::begun(BACKUP);
+    let past = RestoredCopy { partitions, ..RestoredCopy::begun(BACKUP) };
     past.write(into)?;
     let log = into.join(LOG_DIRECTORY);
     progress("log", 0, 0);
@@ -42,26 +53,33 @@ pub fn copy(
     Ok(tip)
 }
 
-pub(super) fn must_have_log(path: &Path) -> Result<(), Failed> {
-    match path.join("CURRENT").is_file() {
-        true => Ok(()),
-        false => Err(OpenError::NotFound { path: path.to_owned() }.into()),
-    }
-}
-
-/// `None` if a server uses the directory.
-pub fn copy_of_stopped(from: &Path, into: &Path, progress: Progress<'_>) -> Result<Option<Tip>, Failed> {
+/// `None` if a server uses the directory. `others` are those of its further partitions, by their numbers.
+pub fn copy_of_stopped(
+    from: &Path,
+    others: &[(u8, PathBuf)],
+    into: &Path,
+    progress: Progress<'_>,
+) -> Result<Option<Tip>, Failed> {
     RestoredCopy::must_be_whole(from)?;
     let path = from.join(LOG_DIRECTORY);
-    must_have_log(&path)?;
+    directory::must_have_log(&path)?;
     let store = match RocksStore::open(&path) {
         Ok(store) => store,
         Err(OpenError::InUse { .. }) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
     let log = Log::<ReportTo>::open(Box::new(store), Config::default())?;
-    let tip = copy(from, into, |to| log.reader().checkpoint(to), progress)?;
+    for (partition, other) in others {
+        if copy_of_stopped(other, &[], &sets::beside(into, *partition), progress)?.is_none() {
+            return Err(Failed::refused(other, "a process still uses it"));
+        }
+    }
+    let partitions = u8::try_from(others.len() + 1).unwrap_or(u8::MAX);
+    let tip = copy_of_several(partitions, from, into, |to| log.reader().checkpoint(to), progress)?;
     log.close();
+    if partitions > 1 {
+        sets::complete(into)?;
+    }
     Ok(Some(tip))
 }
 
@@ -71,10 +89,9 @@ pub fn restore(
     from: &Path,
     into: &Path,
     progress: Progress<'_>,
-    prove: impl FnOnce(&Reader) -> Result<(), Failed>,
+    mut prove: impl FnMut(&Reader) -> Result<(), Failed>,
 ) -> Result<Tip, Failed> {
-    let copied = RestoredCopy::must_be_whole(from)?;
-    must_have_log(&from.join(LOG_DIRECTORY))?;
+    let number = sets::number_of_whole(from)?;
     directory::make_empty(into)?;
     let past = RestoredCopy::begun("restore");
     past.write(into)?;
@@ -92,19 +109,29 @@ pub fn restore(
     for folder in folders {
         directory::sync(&into.join(folder))?;
     }
-    let reader = Reader::open_read_only(into.join(LOG_DIRECTORY))?;
-    let tip = reader.tip();
-    if let Some(expected) = copied.and_then(|past| past.tip)
-        && expected != tip
-    {
-        let why = format!("ends with record {}, but its marker says {}", tip.seq, expected.seq);
-        return Err(Failed::refused(from, why));
+    let mut ends = Vec::new();
+    for partition in 0..number {
+        let (from, into) = (sets::inside(from, partition), sets::inside(into, partition));
+        let reader = Reader::open_read_only(into.join(LOG_DIRECTORY))?;
+        let tip = reader.tip();
+        if let Some(expected) = RestoredCopy::read(&from)?.and_then(|past| past.tip)
+            && expected != tip
+        {
+            let why = format!("ends with record {}, but its marker says {}", tip.seq, expected.seq);
+            return Err(Failed::refused(&from, why));
+        }
+        directory::prove_beside_log(&into)?;
+        prove(&reader)?;
+        ends.push(tip);
     }
-    directory::prove_beside_log(into)?;
-    prove(&reader)?;
-    drop(reader);
-    past.whole_up_to(tip).write(into)?;
-    Ok(tip)
+    sets::must_agree(into, number)?;
+    // The first partition's last: without it nothing of it is used.
+    for (partition, tip) in ends.iter().enumerate().skip(1) {
+        past.clone().whole_up_to(*tip).write(&sets::inside(into, partition))?;
+    }
+    let partitions = u8::try_from(number).unwrap_or(u8::MAX);
+    RestoredCopy { partitions, ..past }.whole_up_to(ends[0]).write(into)?;
+    Ok(ends[0])
 }
 
 /// They belong to one server alone: a copy that kept `CLUSTER` would be taken for the node that it
@@ -160,7 +187,7 @@ pub fn newest(directory: &Path) -> Result<PathBuf, Failed> {
     let mut found = Vec::new();
     let inside = fs::read_dir(directory).map_err(at(directory))?.flatten().map(|entry| entry.path());
     for path in inside.chain([directory.to_path_buf()]) {
-        if let Some(RestoredCopy { made_at, made_by, tip: Some(_) }) =
+        if let Some(RestoredCopy { made_at, made_by, tip: Some(_), .. }) =
             RestoredCopy::read(&path).ok().flatten()
             && made_by == BACKUP
         {

@@ -12,6 +12,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use wal::OpenError;
 
 pub const LOG_DIRECTORY: &str = "log";
 /// The simulated bank's books: another party's, so not in the log.
@@ -177,6 +178,14 @@ fn bad_mark_key(directory: &Path, why: &str) -> Failed {
         false => "there is no log yet: remove it and start again",
     };
     Failed::Key { path: directory.join(MARK_KEY_FILE), why: format!("{why}; {advice}") }
+}
+
+/// In the log's own directory.
+pub(super) fn must_have_log(path: &Path) -> Result<(), Failed> {
+    match path.join("CURRENT").is_file() {
+        true => Ok(()),
+        false => Err(OpenError::NotFound { path: path.to_owned() }.into()),
+    }
 }
 
 /// Whether there is a log, also one whose list of files is gone.

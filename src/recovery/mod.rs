@@ -17,6 +17,7 @@ pub mod rebuild;
 pub mod recheck;
 pub mod rederive;
 pub mod restored_copy;
+pub mod sets;
 pub mod shadow;
 pub mod sql;
 pub mod states;

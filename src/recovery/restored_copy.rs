@@ -18,11 +18,14 @@ pub struct RestoredCopy {
     pub made_at: Timestamp,
     /// `None` while the directory is being made, and for ever if that broke off.
     pub tip: Option<Tip>,
+    /// Of a node whose further partitions are in it, each with a marker of its own.
+    pub partitions: u8,
 }
 
 impl RestoredCopy {
     pub fn begun(made_by: &str) -> RestoredCopy {
-        RestoredCopy { made_by: made_by.to_owned(), made_at: Timestamp::from_unix_ms(now_ms()), tip: None }
+        let made_at = Timestamp::from_unix_ms(now_ms());
+        RestoredCopy { made_by: made_by.to_owned(), made_at, tip: None, partitions: 1 }
     }
 
     pub fn read(directory: &Path) -> Result<Option<RestoredCopy>, Failed> {
@@ -66,6 +69,10 @@ impl RestoredCopy {
             made_by: word("made_by")?.to_owned(),
             made_at: Timestamp::parse(word("made_at")?).ok()?,
             tip,
+            partitions: match table.get("partitions") {
+                Some(number) => u8::try_from(number.as_integer()?).ok().filter(|number| *number > 1)?,
+                None => 1,
+            },
         })
     }
 
@@ -76,6 +83,9 @@ impl RestoredCopy {
              until `--take-over`.\n",
         );
         text.push_str(&format!("made_by = \"{}\"\nmade_at = \"{}\"\n", self.made_by, self.made_at));
+        if self.partitions > 1 {
+            text.push_str(&format!("partitions = {}\n", self.partitions));
+        }
         match self.tip {
             Some(tip) => text.push_str(&format!("seq = {}\nhead = \"{}\"\n", tip.seq, hex::encode(tip.hash))),
             None => text.push_str("# It is not finished: without `seq` and `head` nobody may use it.\n"),
@@ -115,6 +125,11 @@ mod tests {
                 .is_err_and(|failed| failed.to_string().contains("import broke off"))
         );
         let whole_up_to = begun.whole_up_to(Tip { seq: 7, hash: [0xAB; 16] });
+        for partitions in [1, 3, 64] {
+            let of_several = RestoredCopy { partitions, ..whole_up_to.clone() };
+            of_several.write(directory.path()).expect("written");
+            assert_eq!(RestoredCopy::read(directory.path()).expect("readable"), Some(of_several));
+        }
         whole_up_to.write(directory.path()).expect("written");
         assert_eq!(RestoredCopy::read(directory.path()).expect("readable"), Some(whole_up_to.clone()));
         assert_eq!(RestoredCopy::must_be_whole(directory.path()).expect("readable"), Some(whole_up_to));

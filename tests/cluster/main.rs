@@ -5,6 +5,7 @@
 mod any_node;
 mod bank;
 mod beside;
+mod copies;
 mod deploying;
 mod founding;
 mod gaps;
@@ -23,6 +24,7 @@ mod stuck;
 mod switching;
 mod taking_over;
 mod upgrading;
+mod weather;
 
 use machines::{Machines, ok};
 use serde_json::{Value, json};

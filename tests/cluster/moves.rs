@@ -22,9 +22,9 @@ type Answer = Option<(u16, Value)>;
 
 /// An account, at every node.
 #[derive(Clone)]
-struct Shop {
+pub struct Shop {
     ports: Vec<u16>,
-    key: String,
+    pub key: String,
 }
 
 impl Shop {
@@ -49,22 +49,23 @@ impl Shop {
         unreachable!("there is always another node")
     }
 
-    fn get(&self, path: &str) -> Value {
+    pub fn get(&self, path: &str) -> Value {
         self.insist("GET", path, None, "")
     }
 }
 
 /// Payouts that callers make until they are told to stop, with what was acknowledged and when.
-struct Load {
+pub struct Load {
     shop: Shop,
     is_over: AtomicBool,
     paid: Mutex<BTreeMap<String, Value>>,
-    times: Mutex<Vec<Instant>>,
+    /// When an attempt began, and when it was answered.
+    times: Mutex<Vec<[Instant; 2]>>,
     odd: Mutex<Vec<String>>,
 }
 
 impl Load {
-    fn begin(shop: &Shop, merchant: &str) -> (Arc<Load>, Vec<JoinHandle<()>>) {
+    pub fn begin(shop: &Shop, merchant: &str) -> (Arc<Load>, Vec<JoinHandle<()>>) {
         let load = Arc::new(Load {
             shop: shop.clone(),
             is_over: AtomicBool::new(false),
@@ -88,9 +89,10 @@ impl Load {
             let reference = format!("pay-{writer}-{number}");
             let body = json!({ "merchantId": merchant, "monto": "10.00", "concepto": "moves", "externalRef": reference });
             for node in writer.. {
+                let asked = Instant::now();
                 match self.shop.ask(node, "POST", "/v1/payouts", Some(&body), &reference) {
                     Some((200..=202, shown)) => {
-                        locked(&self.times).push(Instant::now());
+                        locked(&self.times).push([asked, Instant::now()]);
                         locked(&self.paid).insert(reference, shown["payoutId"].clone());
                         break;
                     }
@@ -104,8 +106,21 @@ impl Load {
         }
     }
 
-    fn longest_gap(&self, since: Instant) -> Duration {
-        let mut times = locked(&self.times).clone();
+    pub fn end(&self) {
+        self.is_over.store(true, Ordering::SeqCst);
+    }
+
+    /// What those took that were answered then, the quickest first.
+    pub fn latencies(&self, from: Instant, to: Instant) -> Vec<Duration> {
+        let times = locked(&self.times);
+        let then = times.iter().filter(|[_, answered]| (from..to).contains(answered));
+        let mut took: Vec<Duration> = then.map(|[asked, answered]| *answered - *asked).collect();
+        took.sort_unstable();
+        took
+    }
+
+    pub fn longest_gap(&self, since: Instant) -> Duration {
+        let mut times: Vec<Instant> = locked(&self.times).iter().map(|[_, answered]| *answered).collect();
         times.sort_unstable();
         let gaps = times.windows(2).filter(|pair| pair[1] > since).map(|pair| pair[1] - pair[0]);
         gaps.max().unwrap_or_default()
@@ -113,7 +128,7 @@ impl Load {
 
     /// Every acknowledged payout is there once, and no other is; each Idempotency-Key has its answer. `before` is the
     /// balance that was there.
-    fn judge(&self, before: u64) {
+    pub fn judge(&self, before: u64) {
         assert_eq!(*locked(&self.odd), Vec::<String>::new());
         let (mut found, mut path) = (BTreeMap::new(), "/v1/payouts?limit=100".to_owned());
         loop {
@@ -144,7 +159,7 @@ fn locked<T>(held: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 /// An account with money, a verified seller, a payment under way, one that will expire, a webhook; its id.
-fn prepared(machines: &Machines, hook: u16) -> (String, Shop, String) {
+pub fn prepared(machines: &Machines, hook: u16) -> (String, Shop, String) {
     let rate = json!({ "pair": "USD/VES", "source": "bcv", "side": "OFFICIAL", "price": "200.00" });
     assert_eq!(
         machines.operator(1, "POST", "/admin/rates", Some(&rate)).map(|(status, _)| status),

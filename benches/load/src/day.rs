@@ -4,10 +4,11 @@
 //! of a hundred webhook endpoints is told of. Meanwhile somebody polls the rate.
 //!
 //! `mix` what is wished for, decided by a seed · `asked` the calls and their answers, every one of which
-//! is judged · `shops` the tenants, and their books at the end.
+//! is judged · `shops` the tenants, and their books at the end · `nodes` the same over nodes that run already.
 
 mod asked;
 mod mix;
+mod nodes;
 mod shops;
 
 use crate::cleanup::{self, Scratch};
@@ -28,6 +29,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 pub use asked::{Call, Common, Talk};
+pub use nodes::Nodes;
 pub use shops::{Holds, Shops};
 
 /// The time before what counts.
@@ -171,7 +173,14 @@ impl Day {
         .rate();
         let announced_before = common.announced.load(Ordering::Relaxed);
         // One connection more, which polls the rate.
-        let lanes = Lanes { server, connections: connections + 1, threads: THREADS, warm_up: WARM_UP, time };
+        let lanes = Lanes {
+            server,
+            connections: connections + 1,
+            threads: THREADS,
+            warm_up: WARM_UP,
+            time,
+            at_ends: &|| (),
+        };
         let (all, spent, _) = lanes.run(Seen::none, |each, connection, window, seen| {
             let talk = Talk::new(Arc::clone(common), each, connection, window, seen);
             async move {

@@ -196,7 +196,7 @@ async fn open(engine: &Engine<Domain>) -> Outcome<()> {
             settings: Settings::shared(Arc::default()),
             keys: Vec::new(),
             opener: None,
-            partitions: 1,
+            partitions: vec![0],
         },
     )
     .await?;

@@ -6,7 +6,6 @@ use crate::account::{Account, Reading};
 use crate::connection::Connection;
 use crate::machine::Spent;
 use crate::server::Server;
-use std::net::SocketAddr;
 use std::sync::{Arc, Barrier, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
@@ -26,6 +25,8 @@ pub struct Lanes<'a> {
     pub warm_up: Duration,
     /// The time that counts.
     pub time: Duration,
+    /// Called when that begins, and when it ends.
+    pub at_ends: &'a (dyn Fn() + Sync),
 }
 
 /// The time in which answers count.
@@ -66,8 +67,10 @@ impl Lanes<'_> {
             gate.wait();
             std::thread::sleep(begin.saturating_duration_since(Instant::now()));
             let processes = [self.server.pid()];
+            (self.at_ends)();
             let (before, machine_before) = (self.server.spent(), Reading::of(&processes)?);
             std::thread::sleep((begin + self.time).saturating_duration_since(Instant::now()));
+            (self.at_ends)();
             let (after, machine) = (self.server.spent(), Reading::of(&processes));
             let all = lanes
                 .into_iter()
@@ -93,7 +96,7 @@ impl Lanes<'_> {
         S: Clone,
         T: Future<Output = Outcome<()>> + Send + 'static,
     {
-        let opened = open(self.server.api, (nth..self.connections).step_by(step));
+        let opened = open(self.server, (nth..self.connections).step_by(step));
         // Waited for also when it failed: the others wait here.
         gate.wait();
         gate.wait();
@@ -121,10 +124,7 @@ impl Lanes<'_> {
     }
 }
 
-fn open(
-    address: SocketAddr,
-    which: impl Iterator<Item = usize>,
-) -> Outcome<(Runtime, Vec<(usize, Connection)>)> {
+fn open(server: &Server, which: impl Iterator<Item = usize>) -> Outcome<(Runtime, Vec<(usize, Connection)>)> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -132,7 +132,7 @@ fn open(
     let connections = runtime.block_on(async {
         let mut connections = Vec::new();
         for each in which {
-            connections.push((each, Connection::open(address).await?));
+            connections.push((each, Connection::open(server.api_of(each)).await?));
         }
         Ok::<_, String>(connections)
     })?;

@@ -73,6 +73,7 @@ impl Load<'_> {
             threads: self.threads,
             warm_up: self.warm_up,
             time: self.time,
+            at_ends: &|| (),
         };
         let (counted, server, machine) = lanes.run(histogram, |each, connection, window, counted| {
             // The connections are spread evenly, so that those that run in step do not meet at one

@@ -9,7 +9,7 @@
 //!
 //! Layout: `suite` all parts and their report · `report`, `table`, `chart` what a part finds and
 //! how it is shown · `contest` cases over HTTP, interleaved; `http`, `slow_disk`, `widths` three
-//! such · `day` a real day's mix, `soak` the same for hours · `latency`, `overload`, `abuse`,
+//! such · `day` a real day's mix, of nodes that run already too, and `etcd` below those, `soak` the same for hours · `latency`, `overload`, `abuse`,
 //! `live` at fixed rates · `in_process`, `pause` the engine alone · `growth`, `restart`, `fill`
 //! what it holds · `mandates` what agents take out while it is killed · `pages` what people see of a busy server · `memory` · `rates` the public interface · `daily` finding, statements,
 //! reconciliation · `webhooks`, `receiver` · `load`, `lanes`, `open_loop` the generators ·
@@ -28,6 +28,7 @@ mod daily;
 mod day;
 mod debits;
 mod do_nothing;
+mod etcd;
 mod fill;
 mod growth;
 mod http;
@@ -123,6 +124,10 @@ enum What {
     Widths(widths::Widths),
     /// A real day's mix: C2P, reads, payouts, batches, pesos, webhooks, rates
     Day(day::Day),
+    /// The same over nodes that run already, with the processor time of each
+    Nodes(day::Nodes),
+    /// The batches that etcd agrees on, by the number of logs
+    Etcd(etcd::Etcd),
     /// The mix of a day at a fixed rate for hours: what memory, disk and latency become
     Soak(soak::Soak),
     /// The pages of portal and console beside payouts at a fixed rate
@@ -175,6 +180,8 @@ fn main() -> ExitCode {
         What::Daily(daily) => daily.run(),
         What::Widths(widths) => widths.run(),
         What::Day(day) => day.run(),
+        What::Nodes(nodes) => nodes.run(),
+        What::Etcd(etcd) => etcd.run(),
         What::Soak(soak) => soak.run(),
         What::Pages(pages) => pages.run(),
         What::DoNothing(server) => server.run(),

@@ -103,8 +103,11 @@ impl Setting {
 
 /// A server that answers.
 pub struct Server {
-    ward: Ward,
+    /// Its process, if this one started it.
+    ward: Option<Ward>,
     pid: u32,
+    /// The other nodes' APIs, where it is one of several.
+    others: Vec<SocketAddr>,
     /// The address of its API.
     pub api: SocketAddr,
     /// The address of its operators' API.
@@ -151,6 +154,19 @@ impl Server {
         })
     }
 
+    /// Nodes that somebody else started; the operators' address is the first one's.
+    pub fn running(apis: &[SocketAddr], admin: SocketAddr) -> Outcome<Server> {
+        let [api, others @ ..] = apis else { return Err("there must be a node".to_owned()) };
+        let (others, log) = (others.to_vec(), PathBuf::new());
+        Ok(Server { ward: None, pid: 0, others, api: *api, admin, ready_after: Duration::ZERO, log })
+    }
+
+    /// The address for the connection with this number: all nodes in turn.
+    pub fn api_of(&self, connection: usize) -> SocketAddr {
+        let nth = connection % (self.others.len() + 1);
+        nth.checked_sub(1).map_or(self.api, |nth| self.others[nth])
+    }
+
     /// The server that does nothing.
     pub fn do_nothing(dir: &Path) -> Outcome<Server> {
         let api = free_address()?;
@@ -188,9 +204,11 @@ impl Server {
             .spawn()
             .map_err(|error| format!("the server cannot be started: {error}"))?;
         let pid = child.id();
-        let mut server = Server { ward: Ward::new(child), pid, api, admin, ready_after: Duration::ZERO, log };
+        let ready_after = Duration::ZERO;
+        let mut server =
+            Server { ward: Some(Ward::new(child)), pid, others: Vec::new(), api, admin, ready_after, log };
         while !is_ready(api) {
-            if let Ok(Some(status)) = server.ward.child().try_wait() {
+            if let Some(Ok(Some(status))) = server.ward.as_ref().map(|ward| ward.child().try_wait()) {
                 return Err(format!("the server ended with {status}: {}", server.last_words()));
             }
             if began.elapsed() > patience {
@@ -209,7 +227,7 @@ impl Server {
 
     /// The processor time and the writes of the server so far.
     pub fn spent(&self) -> Outcome<Spent> {
-        machine::spent(self.pid)
+        if self.ward.is_none() { Ok(Spent::default()) } else { machine::spent(self.pid) }
     }
 
     /// The log's size as the gateway reports it: records, batches, bytes and snapshots.
@@ -235,13 +253,14 @@ impl Server {
 
     /// Asks the server to end and waits until it has.
     pub fn stop(self) -> Outcome<()> {
+        let Some(ward) = &self.ward else { return Ok(()) };
         let asked = Command::new("kill").args(["-TERM", &self.pid.to_string()]).status();
         if !asked.is_ok_and(|status| status.success()) {
             return Err("the server cannot be asked to end".to_owned());
         }
         let deadline = Instant::now() + STOP;
         while Instant::now() < deadline {
-            match self.ward.child().try_wait() {
+            match ward.child().try_wait() {
                 Ok(Some(status)) if ExitStatus::success(&status) => return Ok(()),
                 Ok(Some(status)) => {
                     return Err(format!("the server ended with {status}: {}", self.last_words()));

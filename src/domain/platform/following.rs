@@ -153,7 +153,7 @@ mod tests {
             settings: Arc::new(Settings::default()),
             keys: vec![key(n, 0)],
             opener,
-            partitions: PARTITIONS,
+            partitions: (0..PARTITIONS).collect(),
         };
         match kind {
             0 => open(None),

@@ -322,19 +322,15 @@ impl PlatformBook {
         self.tenants.last_key_value().map_or(0, |(number, _)| *number).max(self.deleted_max) + 1
     }
 
-    /// Of so many partitions the one with the fewest tenants, the first of those.
-    pub fn lightest_of(&self, partitions: u8) -> u8 {
-        if partitions <= 1 {
-            return 0;
+    /// Of these partitions the one with the fewest tenants, the first of those.
+    pub fn lightest_of(&self, partitions: &[u8]) -> u8 {
+        if let [only] = partitions {
+            return *only;
         }
-        let mut counts = vec![0_usize; usize::from(partitions)];
-        for tenant in self.tenants.values() {
-            if let Some(count) = counts.get_mut(usize::from(tenant.partition)) {
-                *count += 1;
-            }
-        }
-        let lightest = counts.iter().enumerate().min_by_key(|(_, count)| **count);
-        lightest.and_then(|(partition, _)| u8::try_from(partition).ok()).unwrap_or(0)
+        let mut counts = [0_usize; 1 << u8::BITS];
+        self.tenants.values().for_each(|tenant| counts[usize::from(tenant.partition)] += 1);
+        let lightest = partitions.iter().min_by_key(|partition| counts[usize::from(**partition)]);
+        lightest.copied().unwrap_or(0)
     }
 
     pub fn is_moved(&self, number: u32) -> bool {

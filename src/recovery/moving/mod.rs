@@ -13,7 +13,6 @@ use domain::values::ids::{Mode, PLATFORM, tenant_key};
 pub use export::{Exported, export, reopen};
 pub use import::{Imported, import};
 
-use super::backup::must_have_log;
 use super::books::{Books, machine_of};
 use super::directory::{self, LOG_DIRECTORY};
 use super::restored_copy::RestoredCopy;
@@ -66,7 +65,7 @@ impl OpenDirectory {
             let why = "this is a restored copy; tenants move between directories that are served";
             return Err(Failed::refused(data, why));
         }
-        must_have_log(path)?;
+        directory::must_have_log(path)?;
         let mut log = opened(data, path)?;
         let name = name_of(&log.reader())?.ok_or_else(|| nameless(data))?;
         let tip = log.tip.seq;

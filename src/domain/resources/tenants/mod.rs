@@ -35,8 +35,8 @@ pub enum PlatformAsk {
         keys: Vec<ApiKey>,
         /// Who opens it without an operator.
         opener: Option<Opener>,
-        /// Those that there are: it is put where the fewest tenants are.
-        partitions: u8,
+        /// Those that it may be put in: it is where the fewest tenants are.
+        partitions: Vec<u8>,
     },
     /// What the first partition decided since its record `after`.
     Follow {
@@ -185,7 +185,7 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Ruling {
             let tenant_settings = TenantSettings { version: 1, settings, ..TenantSettings::default() };
             let (name, first_number) = (name.into(), number);
             // What may be deleted again, by its use, stays in the first.
-            let partition = if opener.is_some() { 0 } else { book.lightest_of(partitions) };
+            let partition = if opener.is_some() { 0 } else { book.lightest_of(&partitions) };
             let tenant = Tenant {
                 id,
                 number,

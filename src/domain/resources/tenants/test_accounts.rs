@@ -84,7 +84,7 @@ mod tests {
             settings: Arc::new(Settings::default()),
             keys: vec![key(n, Mode::Test)],
             opener: Some(opener),
-            partitions: 3,
+            partitions: vec![0, 1, 2],
         };
         match asked(book, ask, now) {
             Some(PlatformChange::TestAccountOpened { tenant, .. }) => tenant.number,
