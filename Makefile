@@ -47,6 +47,7 @@ soak:
 	@wal/rocksdb/build
 	handoff/loom
 	SIMULATION_SEEDS=$(or $(SEEDS),1000000) cargo test --locked --test simulation every_seed -- --nocapture
+	PARTITIONS_SEEDS=$(or $(PARTITIONS),100000) cargo test --locked --test simulation partitions_keep -- --nocapture
 	CRASHES=$(or $(CRASHES),10000) POWER_CUTS=$(or $(POWER_CUTS),400) CRASH_STEPS=all cargo test --locked --test crash -- load:: start:: power:: --nocapture
 	DAMAGES=$(or $(DAMAGES),1000) cargo test --locked --test recovery whatever_byte -- --nocapture
 	set -e; for round in $$(seq $(or $(ROUNDS),10)); do \

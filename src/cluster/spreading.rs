@@ -23,11 +23,11 @@ const AFTER_LOSS: u32 = 6;
 const PATIENCE_MAX: Duration = Duration::from_secs(3_600);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct HandOver {
-    partition: usize,
+pub struct HandOver {
+    pub partition: usize,
     /// By which it is led now.
-    epoch: u64,
-    to: String,
+    pub epoch: u64,
+    pub to: String,
 }
 
 impl HandOver {
@@ -49,7 +49,7 @@ pub fn read(message: &str) -> Option<(u64, &str)> {
 
 /// Nothing while a partition has no leader that lives, and for `settled` after an operator's word. A node that was away
 /// gets something once it has been there for `settled`.
-fn next(views: &[Arc<View>], now_ms: i64, settled: Duration) -> Option<HandOver> {
+pub fn next(views: &[Arc<View>], now_ms: i64, settled: Duration) -> Option<HandOver> {
     let settled_ms = settled.as_millis();
     let ordered = views.iter().flat_map(|view| &view.members).map(|member| member.ordered_at_ms);
     if ordered.into_iter().any(|at_ms| u128::from(now_ms.abs_diff(at_ms)) < settled_ms) {

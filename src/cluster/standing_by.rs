@@ -77,7 +77,7 @@ impl StandingBy {
             ..wal::Config::default()
         };
         let machine = books::machine_of(&config.storage.path)?;
-        let mut follower = Follower::open(machine, store, bounds, BTreeMap::new())?;
+        let mut follower = Follower::open(machine, store, bounds, BTreeMap::new(), None)?;
         let key = PeerKey::derived(&mark_key(&config.storage.path)?);
         let is_admitted = admission::admit(&shared, follower.tip)?;
         if !is_admitted {

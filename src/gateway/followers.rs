@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 pub struct Followers {
     pub(super) others: Vec<(u8, watch::Sender<u64>)>,
-    pub(super) newest: watch::Sender<u64>,
+    pub newest: watch::Sender<u64>,
     patience: Duration,
 }
 
@@ -29,7 +29,7 @@ impl Followers {
         u8::try_from(self.others.len() + 1).unwrap_or(u8::MAX)
     }
 
-    pub(super) fn reached(&self, partition: u8, seq: u64) {
+    pub fn reached(&self, partition: u8, seq: u64) {
         if let Some((_, reached)) = self.others.iter().find(|(number, _)| *number == partition) {
             reached.send_replace(seq);
         }

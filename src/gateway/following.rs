@@ -12,12 +12,13 @@ use crate::rates::Item;
 use api::problem::Problem;
 use domain::codec;
 use domain::platform::beside::Beside;
-use domain::platform::{Followed, PlatformChange};
+use domain::platform::{Followed, PlatformBook, PlatformChange};
 use domain::record::Record;
 use domain::resources::tenants::PlatformAsk;
 use domain::values::ids::PLATFORM;
 use std::sync::Arc;
 use std::time::Duration;
+use wal::Reader;
 
 /// Records of the log that are looked through at once, and changes that are sent together: a message is a body, and
 /// those are bounded.
@@ -29,13 +30,13 @@ const MARKED_EVERY: u64 = 100_000;
 /// Between two attempts.
 const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(2)];
 
-/// What of a message is not kept for longer than this process.
-#[derive(Default)]
-struct Place {
-    /// Up to which the other partition's book has followed.
-    followed: u64,
-    /// Up to which the log has been looked through.
-    looked_at: u64,
+/// How far another partition is, as this process knows it.
+#[derive(Clone, Copy, Default)]
+pub struct Place {
+    /// Up to which its book has followed.
+    pub followed: u64,
+    /// Up to which the log has been looked through for it.
+    pub looked_at: u64,
 }
 
 /// Keeps the others up to date, for as long as this process leads.
@@ -99,22 +100,13 @@ async fn go_on(
             ));
         }
         let book = services.platform_book().await.map_err(|problem| problem.code.to_owned())?;
-        // Who has followed nothing yet gets all at once, as far as that is within a message; else record by record.
-        let own = book.tenants.values().filter(|tenant| tenant.partition == partition);
-        let are_few = own.take(TOGETHER).count() < TOGETHER;
-        let found = if place.followed == 0 && are_few {
-            Followed { besides: rates(services)?, ..Followed::all(&book, partition, newest) }
-        } else {
-            let (services, after) = (Arc::clone(services), place.looked_at);
-            let looked = tokio::task::spawn_blocking(move || {
-                look_through(&services, (after, newest), |found, seq, change| {
-                    found.add(seq, change, &book, partition)
-                })
-            });
-            looked.await.map_err(|_| "a panic while the log was read".to_owned())??
-        };
+        let (of_log, at) = (Arc::clone(services), *place);
+        let looked = tokio::task::spawn_blocking(move || {
+            due(of_log.engine.reader(), at, (&book, newest), partition, || rates(&of_log))
+        });
+        let found = looked.await.map_err(|_| "a panic while the log was read".to_owned())??;
         place.looked_at = found.seq;
-        if !found.is_empty() || found.seq - place.followed >= MARKED_EVERY {
+        if place.is_worth(&found) {
             let (after, seq) = (place.followed, found.seq);
             place.followed = sending.send(partition, codec::encode_newest(&(after, found))).await?;
             if place.followed != seq {
@@ -125,6 +117,31 @@ async fn go_on(
             return Ok(place.looked_at);
         }
     }
+}
+
+impl Place {
+    /// Whether what was found is sent: not that there is nothing, or seldom.
+    pub fn is_worth(&self, found: &Followed) -> bool {
+        !found.is_empty() || found.seq - self.followed >= MARKED_EVERY
+    }
+}
+
+/// What a partition is to follow next of this log, which ends at `newest`, and of the book, which is that of then or a
+/// later one. Who has followed nothing yet gets all at once, as far as that is within a message; else record by record.
+pub fn due(
+    reader: &Reader,
+    place: Place,
+    (book, newest): (&PlatformBook, u64),
+    partition: u8,
+    rates: impl FnOnce() -> Result<Vec<Beside>, String>,
+) -> Result<Followed, String> {
+    let own = book.tenants.values().filter(|tenant| tenant.partition == partition);
+    if place.followed == 0 && own.take(TOGETHER).count() < TOGETHER {
+        return Ok(Followed { besides: rates()?, ..Followed::all(book, partition, newest) });
+    }
+    look_through(reader, (place.looked_at, newest), |found, seq, change| {
+        found.add(seq, change, book, partition)
+    })
 }
 
 /// Those that are in force.
@@ -138,13 +155,13 @@ fn rates(services: &Services) -> Result<Vec<Beside>, String> {
 /// The changes after a record, up to the last one that was looked at. None is later than `newest`, which the book was
 /// taken after: it would not know the tenant of a newer key, nor a newer edit of a bank, and nobody would look again.
 fn look_through(
-    services: &Services,
+    reader: &Reader,
     (after, newest): (u64, u64),
     mut add: impl FnMut(&mut Followed, u64, &PlatformChange),
 ) -> Result<Followed, String> {
     let mut found = Followed { seq: after, ..Followed::default() };
     let mut changes = 0;
-    for stored in services.engine.reader().records(after + 1, Some(newest)).take(LOOKED_AT) {
+    for stored in reader.records(after + 1, Some(newest)).take(LOOKED_AT) {
         let stored = stored.map_err(|error| error.to_string())?;
         let seq = stored.seq;
         if stored.tenant == PLATFORM {

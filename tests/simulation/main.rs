@@ -14,6 +14,7 @@ mod life;
 mod mandates;
 mod model;
 mod other_money;
+mod partitions;
 mod prices;
 mod rehearsals;
 mod seeds;

@@ -49,17 +49,22 @@ pub fn run(seed: u64, steps: &[Step]) -> Result<Report, String> {
 
 /// Lives through the steps in a universe that was spoilt before.
 pub fn run_with(seed: u64, steps: &[Step], spoil: impl FnOnce(&mut Universe)) -> Result<Report, String> {
-    keep_panics();
-    PANIC.set(Some(String::new()));
-    let ended = catch_unwind(AssertUnwindSafe(|| {
+    caught(|| {
         let mut universe = Universe::new(seed);
         spoil(&mut universe);
         universe.run(steps)
-    }));
+    })
+}
+
+/// Does something of which each panic is a finding, also one in a task.
+pub fn caught<T>(what: impl FnOnce() -> T) -> Result<T, String> {
+    keep_panics();
+    PANIC.set(Some(String::new()));
+    let ended = catch_unwind(AssertUnwindSafe(what));
     let panic = PANIC.take().unwrap_or_default();
     match ended {
         Ok(_) if !panic.is_empty() => Err(panic),
-        Ok(report) => Ok(report),
+        Ok(came_to) => Ok(came_to),
         Err(_) => Err(panic),
     }
 }

@@ -14,7 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use wal::{
-    Append, Durable, IndexOps, Log, Poisoned, Reader, Record, ReportTo, Retention, Seq, Snapshot, Store, Tip,
+    Append, Durable, IndexOps, Log, Poisoned, Reader, Record, ReportTo, Retention, Seq, Snapshot, Stepper,
+    Store, Tip,
 };
 
 const SUPERFLUOUS_MAX: usize = 64;
@@ -51,14 +52,16 @@ pub struct Followed<M: Machine> {
 }
 
 impl<M: Machine> Follower<M> {
+    /// A stepper, which must write at once what is appended, runs the writer in place of a thread.
     pub fn open(
         machine: M,
         store: Arc<dyn Store>,
         config: wal::Config,
         set_aside: BTreeMap<u64, String>,
+        stepper: Option<Stepper>,
     ) -> Result<Self, StartError> {
         let lent = wal::Config { closes_store: false, ..config.clone() };
-        let log = Log::<ReportTo>::open_with(Arc::clone(&store), lent, None, None, None)?;
+        let log = Log::<ReportTo>::open_with(Arc::clone(&store), lent, None, stepper, None)?;
         let reader = log.reader();
         let machine = Arc::new(machine);
         let books = recovery::recover(&*machine, &reader, &set_aside)?;

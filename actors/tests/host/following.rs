@@ -38,7 +38,7 @@ async fn nothing_is_written_after_a_record_that_could_not_be_applied() {
     let agreed = written(vec![first, unreadable, second]);
 
     let store = Arc::new(MemoryStore::new());
-    let opened = Follower::open(Purses, store, wal::Config::default(), BTreeMap::new());
+    let opened = Follower::open(Purses, store, wal::Config::default(), BTreeMap::new(), None);
     let mut follower = opened.expect("an empty store opens");
     let apply =
         |follower: &mut Follower<Purses>, record: &Record| follower.apply(vec![record.clone()], end(record));
@@ -58,7 +58,7 @@ async fn nothing_is_written_after_a_record_that_could_not_be_applied() {
 async fn the_store_of_who_leads_next_stays_open() {
     for (leads, closed) in [(true, false), (false, true)] {
         let store = Arc::new(MemoryStore::new());
-        let opened = Follower::open(Purses, store.clone(), wal::Config::default(), BTreeMap::new());
+        let opened = Follower::open(Purses, store.clone(), wal::Config::default(), BTreeMap::new(), None);
         let follower = opened.expect("an empty store opens");
         if leads {
             drop(follower.finish());

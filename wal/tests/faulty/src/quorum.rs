@@ -51,6 +51,9 @@ enum Fate {
 }
 
 impl MemoryQuorum {
+    /// A client that meets no fault: a test that looks on.
+    pub const WITNESS: usize = usize::MAX;
+
     pub fn new() -> MemoryQuorum {
         MemoryQuorum { shared: Arc::default(), client: 0 }
     }
@@ -79,6 +82,9 @@ impl MemoryQuorum {
     }
 
     fn fate(&self) -> Fate {
+        if self.client == MemoryQuorum::WITNESS {
+            return Fate::Answered;
+        }
         let mut state = self.lock();
         if state.cut.contains(&self.client) {
             return Fate::QuestionLost;
