@@ -34,6 +34,7 @@ pub mod spreading;
 mod standing_by;
 mod step_down;
 pub mod view;
+pub mod ways;
 
 pub use admission::{ClusterError, check_directory, check_stored, leave};
 pub use barrier::{Confirming, NotConfirmed};

@@ -1,11 +1,11 @@
 //! A standby, or a front, passes a request on to the leader as it is, and its answer back. It is never sent twice.
 
 use super::peers::{PROOF, Passed, PeerKey, Surface, TARGET};
-use super::questions;
+use super::questions::Question;
 use super::view::now_ms;
 use super::view::{Member, View};
 use crate::http::body::Inbound;
-use crate::http::listen::Arrival;
+use crate::http::listen::{Arrival, OnBehalf};
 use crate::http::respond::{Broken, Hold, Reply, RequestId, Rest, X_REQUEST_ID};
 use api::problem::Problem;
 use api::streams;
@@ -13,8 +13,8 @@ use bytes::Bytes;
 use futures_util::stream::{self, Stream};
 use hyper::Method;
 use hyper::header::{
-    CONNECTION, CONTENT_LENGTH, DATE, EXPECT, HOST, HeaderName, HeaderValue, STRICT_TRANSPORT_SECURITY, TE,
-    TRAILER, TRANSFER_ENCODING, UPGRADE,
+    AUTHORIZATION, CONNECTION, CONTENT_LENGTH, DATE, EXPECT, HOST, HeaderName, HeaderValue,
+    STRICT_TRANSPORT_SECURITY, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
 };
 use reqwest::{Body, Client, RequestBuilder, Response};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ const ELSEWHERE: HeaderName = HeaderName::from_static("pasarela-elsewhere");
 /// To the leader, and to a front's own process, whoever leads.
 pub(super) const PASS: &str = "/peer/pass";
 pub(super) const ASK: &str = "/peer/ask";
-/// The caller whom another partition asks for: the hash of a key that it knows.
+/// The caller for whom another partition, or a page, asks: the hash of a key or a token that it knows.
 pub(super) const CALLER: HeaderName = HeaderName::from_static("pasarela-peer-caller");
 pub(super) const HOLDS: &str = "/peer/holds";
 /// Before a question, as what a proof is about.
@@ -65,6 +65,10 @@ pub(super) fn take_elsewhere(reply: &mut Reply) -> Option<usize> {
 /// What the proof of a passed request is about: no request could have a target with a space.
 pub(super) fn proved(target: &str, caller: Option<&str>) -> String {
     caller.map_or_else(|| target.to_owned(), |caller| format!("{target} by {caller}"))
+}
+
+fn caller(arrival: &Arrival) -> Option<String> {
+    arrival.head.extensions.get::<OnBehalf>().map(|OnBehalf(hash)| hex::encode(hash))
 }
 
 /// Whether the lines of a request are passed on as they come.
@@ -108,7 +112,8 @@ impl Passing {
             Some(hold) => Body::wrap_stream(as_it_comes(body.take(), hold.clone())),
             None => Body::from(body.bytes().await?),
         };
-        let asked = self.request(&leader.peer_advertise, PASS, surface, arrival, None)?.body(body).send();
+        let request = self.request(&leader.peer_advertise, PASS, surface, arrival, caller(arrival))?;
+        let asked = request.body(body).send();
         // The call to hand over is answered by the old leader, once another serves.
         let grace = if head.uri.path() == HAND_OVER { HAND_OVER_GRACE } else { GRACE };
         let answered = tokio::select! {
@@ -137,7 +142,7 @@ impl Passing {
     /// What operators ask of a node itself, of the process that answers for it.
     pub async fn ask(&self, peer: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
         let body = body.bytes().await?;
-        let asked = self.request(peer, ASK, Surface::Admin, arrival, None)?.body(body).send();
+        let asked = self.request(peer, ASK, Surface::Admin, arrival, caller(arrival))?.body(body).send();
         back(asked.await.map_err(|_| Problem::no_leader())?, None).await
     }
 
@@ -158,17 +163,29 @@ impl Passing {
         }
     }
 
-    /// Whether the partition whose leader this is has it.
-    pub(super) async fn holds(&self, peer: &str, question: &str) -> Result<bool, String> {
-        let target = format!("{HOLDS_TARGET}{question}");
-        let asked = self.client.get(format!("{peer}{HOLDS}")).header(TARGET, &target);
-        let asked =
-            asked.header(PROOF, self.key.prove_node(&Method::GET, &target)).timeout(questions::PATIENCE);
-        let answer = asked.send().await.map_err(|error| error.to_string())?;
+    /// Whether the partition whose leader this is has it. One that does not let in whoever asks, says so to them.
+    pub(super) async fn holds(
+        &self,
+        peer: &str,
+        question: &Question,
+        arrival: Option<&Arrival>,
+    ) -> Result<bool, String> {
+        let (target, caller) = (format!("{HOLDS_TARGET}{question}"), arrival.and_then(caller));
+        let proof = self.key.prove_node(&Method::GET, &proved(&target, caller.as_deref()));
+        let mut asked =
+            self.client.get(format!("{peer}{HOLDS}")).header(TARGET, &target).header(PROOF, proof);
+        if let Some(caller) = caller {
+            asked = asked.header(CALLER, caller);
+        }
+        for token in arrival.iter().flat_map(|arrival| arrival.head.headers.get_all(AUTHORIZATION)) {
+            asked = asked.header(AUTHORIZATION, token);
+        }
+        let answer = asked.timeout(question.patience()).send().await.map_err(|error| error.to_string())?;
         let (status, said) = (answer.status(), answer.text().await.map_err(|error| error.to_string())?);
         match said.as_str() {
             "yes" if status == 200 => Ok(true),
             "no" if status == 200 => Ok(false),
+            _ if status == 401 => Ok(true),
             _ => Err(format!("{peer} answered {status}")),
         }
     }

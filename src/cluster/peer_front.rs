@@ -56,9 +56,8 @@ impl<A: Answer, B: Answer> PeerFront<A, B> {
         head.headers.remove(PROOF);
         head.headers.remove(TARGET);
         head.headers.remove(CALLER);
-        if let Some(caller) = caller.filter(|_| surface == Surface::Api) {
-            let hash = hex::decode(caller).ok().and_then(|hash| hash.try_into().ok());
-            head.extensions.insert(OnBehalf(hash.ok_or_else(Problem::not_found)?));
+        if let Some(caller) = caller {
+            head.extensions.insert(OnBehalf(hash(caller)?));
         }
         let arrival = Arrival { head, request_id: arrival.request_id.clone(), peer };
         Ok(match surface {
@@ -109,17 +108,30 @@ impl<A: Answer, B: Answer> PeerFront<A, B> {
 
     /// Whether this partition has something, while it leads.
     async fn holds(&self, arrival: &Arrival) -> Result<Reply, Problem> {
-        let target =
-            arrival.head.headers.get(&TARGET).and_then(|target| target.to_str().ok()).unwrap_or_default();
-        if arrival.head.method != Method::GET || !self.is_node(arrival, target) {
+        let headers = &arrival.head.headers;
+        let text =
+            |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let (target, caller) = (text(&TARGET), headers.contains_key(&CALLER).then(|| text(&CALLER)));
+        if arrival.head.method != Method::GET || !self.is_node(arrival, &passing::proved(target, caller)) {
             return Err(Problem::unauthorized("only nodes of this cluster are answered here"));
         }
         let question = target.strip_prefix(passing::HOLDS_TARGET).and_then(Question::parse);
         let question = question.ok_or_else(Problem::not_found)?;
+        if question.is_of_operators() {
+            // Nobody has all partitions look for something without a token.
+            let operators = &self.cluster.shared.operators;
+            match caller {
+                Some(caller) => {
+                    let operator = operators.of_session(hash(caller)?);
+                    drop(operator.ok_or_else(|| Problem::without_token(true))?);
+                }
+                None => drop(operators.authenticate(headers)?),
+            }
+        }
         let holds = self.cluster.shared.holds.get().filter(|_| self.cluster.leads());
         let holds = holds.ok_or_else(Problem::no_leader)?;
         let confirming = self.cluster.begin_to_confirm().asked();
-        let said = if holds(&question)? { "yes" } else { "no" };
+        let said = if holds(question).await? { "yes" } else { "no" };
         confirming.await.map_err(|_| Problem::no_leader())?;
         Ok(Reply::new(200, TEXT, said))
     }
@@ -165,6 +177,11 @@ impl<A: Answer, B: Answer> PeerFront<A, B> {
             .map_err(|error| Problem::internal_error(error.to_string()))?;
         Ok(Reply::pieces(BINARY, Bytes::new(), seed.stream()))
     }
+}
+
+fn hash(caller: &str) -> Result<[u8; 32], Problem> {
+    let hash = hex::decode(caller).ok().and_then(|hash| hash.try_into().ok());
+    hash.ok_or_else(Problem::not_found)
 }
 
 impl<A: Answer, B: Answer> Answer for PeerFront<A, B> {

@@ -128,12 +128,12 @@ impl Sending {
 
     /// Whether another partition has it. All of them have to answer, unless one has it.
     pub async fn others_hold(&self, question: Question) -> Result<bool, Problem> {
-        let question = &question.to_string();
+        let question = &question;
         let others = (0..self.partitions).filter(|partition| *partition != self.own);
         let mut asked: FuturesUnordered<_> = others
-            .map(
-                |partition| async move { self.passing.holds(&self.leader(partition).await?, question).await },
-            )
+            .map(|partition| async move {
+                self.passing.holds(&self.leader(partition).await?, question, None).await
+            })
             .collect();
         let mut unasked = None;
         while let Some(held) = asked.next().await {

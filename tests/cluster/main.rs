@@ -13,6 +13,7 @@ mod load;
 mod machines;
 mod moves;
 mod moving;
+mod operators;
 mod own;
 mod partitions;
 mod proxy;
