@@ -181,6 +181,12 @@ async fn read(call: Call) -> CallResult {
     Ok(Done::ok(show(&approval, call.services.now())))
 }
 
+/// As its page and the API show it, if it is in this log.
+pub fn show_one(services: &Services, id: Id) -> Result<Option<Vec<u8>>, Problem> {
+    let now = services.now();
+    Ok(find(services, id)?.map(|approval| show(&approval, now)))
+}
+
 pub(super) fn find(services: &Services, id: Id) -> Result<Option<Approval>, Unreadable> {
     let found = history::entity(services.engine.reader(), PLATFORM, EntityId::approval(id))?;
     match found.as_deref() {

@@ -36,7 +36,7 @@ mod statements;
 mod take_over;
 mod tenants;
 
-pub use approvals::{Begun, begin_take_over};
+pub use approvals::{Begun, begin_take_over, show_one as show_approval};
 pub use banks::{keep_fresh as keep_banks_fresh, load as load_banks};
 pub use call::{Route, owned, tenant_of};
 pub use finding::endpoints as webhook_endpoints;

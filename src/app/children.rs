@@ -4,6 +4,7 @@
 use crate::cluster::reports::{Partition, Report};
 use rustix::process::{Pid, Signal, getpid, kill_process, set_parent_process_death_signal};
 use std::io::{self, BufRead, BufReader, Read};
+use std::net::SocketAddr;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
@@ -28,8 +29,12 @@ pub(super) struct Children {
 }
 
 impl Children {
-    /// A process that is told to stop has so long.
-    pub(super) fn start(partitions: &Arc<[Partition]>, patience: Duration) -> io::Result<Children> {
+    /// A process that is told to stop has so long. `front` is where this one listens for them.
+    pub(super) fn start(
+        partitions: &Arc<[Partition]>,
+        front: SocketAddr,
+        patience: Duration,
+    ) -> io::Result<Children> {
         let is_over = Arc::<AtomicBool>::default();
         let (refuse, refused) = watch::channel(None);
         let mut supervisors = Vec::new();
@@ -39,6 +44,7 @@ impl Children {
                 partitions: Arc::clone(partitions),
                 is_over: Arc::clone(&is_over),
                 refuse: refuse.clone(),
+                front,
                 patience,
             };
             let thread = std::thread::Builder::new().name(format!("partition-{partition}"));
@@ -71,6 +77,7 @@ struct Supervisor {
     partitions: Arc<[Partition]>,
     is_over: Arc<AtomicBool>,
     refuse: watch::Sender<Option<u8>>,
+    front: SocketAddr,
     patience: Duration,
 }
 
@@ -162,6 +169,7 @@ impl Supervisor {
         Command::new("/proc/self/exe")
             .arg0(name)
             .args(arguments)
+            .args(["--front", &self.front.to_string()])
             .args(["--partitions", &self.partitions.len().to_string()])
             .args(["--partition", &self.partition.to_string()])
             .env_remove("NOTIFY_SOCKET")

@@ -41,11 +41,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The partitions that could not be asked: `2,5`.
-const MISSING: HeaderName = HeaderName::from_static("pasarela-partitions-missing");
+pub const MISSING: HeaderName = HeaderName::from_static("pasarela-partitions-missing");
 const CSV: &str = "text/csv";
 const SEARCH: &str = "/admin/search";
 const STATEMENT: &str = "/admin/statements";
 const STATUS: &str = "/admin/status";
+/// What pages of the console count in the books of each partition, below this.
+pub(super) const PARTS: &str = "/console/parts/";
 /// For an answer while this node's process of the partition says nothing.
 const GRACE: Duration = Duration::from_millis(900);
 const LOOK: Duration = Duration::from_millis(100);
@@ -432,6 +434,26 @@ impl Merged {
         // Clocks differ at midnight: later they agree.
         let sum = statement::sum(parts.map_err(Problem::internal_error)?).ok_or_else(Problem::no_leader)?;
         Ok((serde_json::to_vec(&sum).map_err(Problem::internal_error)?, BTreeSet::new()))
+    }
+
+    /// The items of all partitions, for a page that puts them together.
+    pub(super) async fn parts(&self, arrival: &Arrival) -> Result<Reply, Problem> {
+        let parts = match self.asked_of_all(arrival).await {
+            Ok(parts) => parts,
+            Err(Stop::Refused(reply)) => return Ok(reply),
+            Err(Stop::Problem(problem)) => return Err(problem),
+            Err(Stop::Unread) => return Err(Problem::no_leader()),
+        };
+        let missing = missing(&parts);
+        if missing.len() == parts.len() {
+            return Err(Problem::no_leader());
+        }
+        let mut items: Vec<Box<RawValue>> = Vec::new();
+        for part in parts.iter().flatten() {
+            let found: Found = serde_json::from_slice(part).map_err(Problem::internal_error)?;
+            items.extend(found.items);
+        }
+        Ok(without(Reply::json(200, list_json(items.iter().map(|item| item.get()))), &missing))
     }
 
     async fn status(&self, arrival: &Arrival) -> Result<Read, Stop> {

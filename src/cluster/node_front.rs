@@ -3,6 +3,7 @@
 
 use super::front::{self, CLUSTER};
 use super::merged::{self, Exports, Merged};
+use super::page_front::ShownBy;
 use super::passing::{self, Passing};
 use super::peers::Surface;
 use super::questions::{self, Question, Recent};
@@ -10,7 +11,7 @@ use super::reports::Partition;
 use super::view::View;
 use super::ways::{Way, way};
 use crate::http::body::Inbound;
-use crate::http::listen::Arrival;
+use crate::http::listen::{Arrival, OnBehalf};
 use crate::http::origin_check::OriginCheck;
 use crate::http::respond::Reply;
 use api::problem::Problem;
@@ -76,6 +77,9 @@ impl NodeFront {
             (METRICS, Place::Admin(_)) if matches!(head.method, Method::GET | Method::HEAD) => {
                 self.merged.metrics(arrival).await
             }
+            (path, Place::Admin(_)) if path.starts_with(merged::PARTS) && is_of_page(arrival) => {
+                self.merged.parts(arrival).await
+            }
             (path, Place::Admin(_)) => {
                 let to = match way(&head.method, path) {
                     Way::Node => {
@@ -114,6 +118,21 @@ impl NodeFront {
                 Ok(name_leader(reply, &self.partitions[partition].view()))
             }
         }
+    }
+
+    /// A page of a visitor whom this node's own process let in.
+    pub(super) async fn page(
+        &self,
+        by: ShownBy,
+        arrival: &Arrival,
+        body: &mut Inbound,
+    ) -> Result<Reply, Problem> {
+        let to = match by {
+            ShownBy::Holder(thing, id) => self.holder(Question::Thing(thing, id), Some(arrival)).await?,
+            ShownBy::Partition(partition) if self.has(usize::from(partition)) => usize::from(partition),
+            ShownBy::Partition(_) => return Err(Problem::not_found()),
+        };
+        self.pass(to, Surface::Admin, arrival, body).await.1
     }
 
     /// Passes a request on; and again where it is said whose it is: the first partition knows of new keys and accounts
@@ -221,6 +240,11 @@ impl NodeFront {
         let [first, others @ ..] = views.as_slice() else { return front::alive() };
         Reply::json(200, front::show(first, others))
     }
+}
+
+/// Nobody else says so of themselves: it is in no header.
+fn is_of_page(arrival: &Arrival) -> bool {
+    arrival.head.extensions.get::<OnBehalf>().is_some()
 }
 
 fn name_leader(reply: Reply, view: &View) -> Reply {

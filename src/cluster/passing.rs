@@ -9,11 +9,11 @@ use crate::http::listen::{Arrival, OnBehalf};
 use crate::http::respond::{Broken, Hold, Reply, RequestId, Rest, X_REQUEST_ID};
 use api::problem::Problem;
 use api::streams;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use futures_util::stream::{self, Stream};
 use hyper::Method;
 use hyper::header::{
-    AUTHORIZATION, CONNECTION, CONTENT_LENGTH, DATE, EXPECT, HOST, HeaderName, HeaderValue,
+    ACCEPT, AUTHORIZATION, CONNECTION, CONTENT_LENGTH, DATE, EXPECT, HOST, HeaderName, HeaderValue,
     STRICT_TRANSPORT_SECURITY, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
 };
 use reqwest::{Body, Client, RequestBuilder, Response};
@@ -31,6 +31,8 @@ pub(super) const ASK: &str = "/peer/ask";
 /// The caller for whom another partition, or a page, asks: the hash of a key or a token that it knows.
 pub(super) const CALLER: HeaderName = HeaderName::from_static("pasarela-peer-caller");
 pub(super) const HOLDS: &str = "/peer/holds";
+/// By whom a page is to be shown, from a process to its front.
+pub(super) const SHOWN_BY: HeaderName = HeaderName::from_static("pasarela-peer-shown-by");
 /// Before a question, as what a proof is about.
 pub(super) const HOLDS_TARGET: &str = "peer holds ";
 pub const HAND_OVER: &str = "/admin/cluster/hand-over";
@@ -65,6 +67,34 @@ pub(super) fn take_elsewhere(reply: &mut Reply) -> Option<usize> {
 /// What the proof of a passed request is about: no request could have a target with a space.
 pub(super) fn proved(target: &str, caller: Option<&str>) -> String {
     caller.map_or_else(|| target.to_owned(), |caller| format!("{target} by {caller}"))
+}
+
+/// A request that was passed on, as it came, if it was a node that passed it.
+pub(super) fn restored(key: &PeerKey, arrival: &Arrival) -> Result<(Surface, Arrival), Problem> {
+    let headers = &arrival.head.headers;
+    let text =
+        |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let (proof, target) = (text(&PROOF), text(&TARGET));
+    let caller = headers.contains_key(&CALLER).then(|| text(&CALLER));
+    let Some((surface, peer)) = key.check(&arrival.head.method, &proved(target, caller), proof, now_ms())
+    else {
+        return Err(Problem::unauthorized("only nodes of this cluster are answered here"));
+    };
+    let mut head = arrival.head.clone();
+    head.uri = target.parse().map_err(|_| Problem::not_found())?;
+    for name in [PROOF, TARGET, CALLER, SHOWN_BY] {
+        head.headers.remove(name);
+    }
+    if let Some(caller) = caller {
+        head.extensions.insert(OnBehalf(hash_of(caller)?));
+    }
+    Ok((surface, Arrival { head, request_id: arrival.request_id.clone(), peer }))
+}
+
+/// That [`CALLER`] names.
+pub(super) fn hash_of(caller: &str) -> Result<[u8; 32], Problem> {
+    let hash = hex::decode(caller).ok().and_then(|hash| hash.try_into().ok());
+    hash.ok_or_else(Problem::not_found)
 }
 
 fn caller(arrival: &Arrival) -> Option<String> {
@@ -122,7 +152,8 @@ impl Passing {
         };
         match answered {
             Ok(answer) => {
-                let reply = back(answer, Some(&leader.node).filter(|leader| **leader != view.node)).await?;
+                let served_by = Some(&leader.node).filter(|leader| **leader != view.node);
+                let reply = back(answer, served_by, Taken::AsItComes).await?;
                 Ok(match hold {
                     Some(hold) => reply.reading_on(hold),
                     None => reply,
@@ -143,7 +174,7 @@ impl Passing {
     pub async fn ask(&self, peer: &str, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
         let body = body.bytes().await?;
         let asked = self.request(peer, ASK, Surface::Admin, arrival, caller(arrival))?.body(body).send();
-        back(asked.await.map_err(|_| Problem::no_leader())?, None).await
+        back(asked.await.map_err(|_| Problem::no_leader())?, None, Taken::AsItComes).await
     }
 
     /// A call of an account of this partition, for the one that decides about it, which has `patience` to answer.
@@ -157,7 +188,36 @@ impl Passing {
     ) -> Result<Reply, Problem> {
         let asked = self.request(peer, PASS, Surface::Api, arrival, Some(hex::encode(caller)))?.body(body);
         match asked.timeout(patience + GRACE).send().await {
-            Ok(answer) => back(answer, None).await,
+            Ok(answer) => back(answer, None, Taken::AsItComes).await,
+            Err(error) if error.is_connect() => Err(Problem::no_leader()),
+            Err(_) => Err(unknown(&arrival.head.method)),
+        }
+    }
+
+    /// What a page asks, or a page itself and by whom it is to be shown, for the front of this node.
+    pub(super) async fn pass_to_front(
+        &self,
+        front: &str,
+        arrival: &Arrival,
+        body: Bytes,
+        shown_by: Option<String>,
+    ) -> Result<Reply, Problem> {
+        let mut asked = self.request(front, PASS, Surface::Admin, arrival, caller(arrival))?.body(body);
+        let taken = match arrival.head.headers.get(ACCEPT).map(HeaderValue::as_bytes) {
+            _ if shown_by.is_some() => Taken::AsItComes,
+            Some(b"text/csv") => Taken::InLines,
+            _ => Taken::Whole,
+        };
+        if let Some(shown_by) = shown_by {
+            asked = asked.header(SHOWN_BY, shown_by);
+        }
+        match asked.send().await {
+            Ok(answer) => {
+                let mut reply = back(answer, None, taken).await?;
+                // This node says it of the page.
+                let _ = reply.take_header(&SERVED_BY);
+                Ok(reply)
+            }
             Err(error) if error.is_connect() => Err(Problem::no_leader()),
             Err(_) => Err(unknown(&arrival.head.method)),
         }
@@ -256,8 +316,17 @@ async fn replaced(mut views: watch::Receiver<Arc<View>>, asked: &View, grace: Du
     }
 }
 
+/// How the body of an answer is taken.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Taken {
+    AsItComes,
+    Whole,
+    /// In pieces that end where a line of CSV does.
+    InLines,
+}
+
 /// A front's own process answers in the node's name.
-async fn back(answer: Response, served_by: Option<&String>) -> Result<Reply, Problem> {
+async fn back(mut answer: Response, served_by: Option<&String>, taken: Taken) -> Result<Reply, Problem> {
     let status = answer.status().as_u16();
     let is_ours = |name: &HeaderName| {
         OF_CONNECTION.contains(name) || [X_REQUEST_ID, DATE, STRICT_TRANSPORT_SECURITY].contains(name)
@@ -269,15 +338,49 @@ async fn back(answer: Response, served_by: Option<&String>) -> Result<Reply, Pro
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
     let is_short = answer.content_length().is_some_and(|bytes| bytes <= WHOLE_BYTES_MAX);
-    let reply = if is_short {
-        let body = answer.bytes().await.map_err(|_| Problem::storage_unavailable())?;
-        Reply::passed(status, body)
-    } else {
-        Reply::passed_in_pieces(status, rest(answer))
+    let reply = match taken {
+        Taken::AsItComes if !is_short => Reply::passed_in_pieces(status, Bytes::new(), rest(answer)),
+        Taken::InLines if status == 200 => {
+            let mut begun = BytesMut::new();
+            let first = next_lines(&mut answer, &mut begun).await.map_err(|_| Problem::no_leader())?;
+            Reply::passed_in_pieces(status, first.unwrap_or_default(), lines(answer, begun))
+        }
+        _ => Reply::passed(status, answer.bytes().await.map_err(|_| Problem::storage_unavailable())?),
     };
     let reply = headers.into_iter().fold(reply, |reply, (name, value)| reply.header(name, value));
     let Some(leader) = served_by else { return Ok(reply) };
     Ok(reply.header(SERVED_BY, HeaderValue::from_str(leader).unwrap_or(HeaderValue::from_static(""))))
+}
+
+fn lines(mut answer: Response, mut begun: BytesMut) -> Rest {
+    Rest::new(async move {
+        let next = next_lines(&mut answer, &mut begun).await.map_err(|_| Broken)?;
+        Ok(next.map(|piece| (piece, lines(answer, begun))))
+    })
+}
+
+/// The next whole lines; what follows them stays in `begun`.
+async fn next_lines(answer: &mut Response, begun: &mut BytesMut) -> Result<Option<Bytes>, reqwest::Error> {
+    while let Some(piece) = answer.chunk().await? {
+        begun.extend_from_slice(&piece);
+        if let Some(end) = end_of_lines(begun) {
+            return Ok(Some(begun.split_to(end).freeze()));
+        }
+    }
+    Ok(Some(begun.split().freeze()).filter(|last| !last.is_empty()))
+}
+
+/// A line break within quotes is of its cell.
+fn end_of_lines(text: &[u8]) -> Option<usize> {
+    let (mut is_quoted, mut end) = (false, None);
+    for (at, byte) in text.iter().enumerate() {
+        match byte {
+            b'"' => is_quoted = !is_quoted,
+            b'\n' if !is_quoted => end = Some(at + 1),
+            _ => {}
+        }
+    }
+    end
 }
 
 fn rest(mut answer: Response) -> Rest {
@@ -288,4 +391,18 @@ fn rest(mut answer: Response) -> Rest {
             Err(_) => Err(Broken),
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_piece_ends_with_a_line_and_not_within_a_cell() {
+        for (text, end) in
+            [("a,b\nc", Some(4)), ("a,\"b\nc", None), ("a\n\"b\n\"\"c\"\nd", Some(10)), ("", None)]
+        {
+            assert_eq!(end_of_lines(text.as_bytes()), end, "{text:?}");
+        }
+    }
 }

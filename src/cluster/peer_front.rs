@@ -12,7 +12,7 @@ use super::sending;
 use super::spreading;
 use super::view::now_ms;
 use crate::http::body::Inbound;
-use crate::http::listen::{Answer, Arrival, OnBehalf};
+use crate::http::listen::{Answer, Arrival};
 use crate::http::origin_check::OriginCheck;
 use crate::http::respond::{Reply, TEXT};
 use api::problem::Problem;
@@ -39,27 +39,10 @@ impl<A: Answer, B: Answer> PeerFront<A, B> {
 
     /// If this node leads, where it is the leader that is asked: nothing is passed on twice.
     async fn passed(&self, arrival: &Arrival, body: &mut Inbound, must_lead: bool) -> Result<Reply, Problem> {
-        let headers = &arrival.head.headers;
-        let text =
-            |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let (proof, target) = (text(&PROOF), text(&TARGET));
-        let caller = headers.contains_key(&CALLER).then(|| text(&CALLER));
-        let proved = passing::proved(target, caller);
-        let Some((surface, peer)) = self.key.check(&arrival.head.method, &proved, proof, now_ms()) else {
-            return Err(Problem::unauthorized("only nodes of this cluster are answered here"));
-        };
+        let (surface, arrival) = passing::restored(&self.key, arrival)?;
         if must_lead && !self.cluster.leads() {
             return Err(Problem::no_leader());
         }
-        let mut head = arrival.head.clone();
-        head.uri = target.parse().map_err(|_| Problem::not_found())?;
-        head.headers.remove(PROOF);
-        head.headers.remove(TARGET);
-        head.headers.remove(CALLER);
-        if let Some(caller) = caller {
-            head.extensions.insert(OnBehalf(hash(caller)?));
-        }
-        let arrival = Arrival { head, request_id: arrival.request_id.clone(), peer };
         Ok(match surface {
             Surface::Api => self.api.answer(&arrival, body).await,
             Surface::Admin => self.admin.answer(&arrival, body).await,
@@ -122,7 +105,7 @@ impl<A: Answer, B: Answer> PeerFront<A, B> {
             let operators = &self.cluster.shared.operators;
             match caller {
                 Some(caller) => {
-                    let operator = operators.of_session(hash(caller)?);
+                    let operator = operators.of_session(passing::hash_of(caller)?);
                     drop(operator.ok_or_else(|| Problem::without_token(true))?);
                 }
                 None => drop(operators.authenticate(headers)?),
@@ -177,11 +160,6 @@ impl<A: Answer, B: Answer> PeerFront<A, B> {
             .map_err(|error| Problem::internal_error(error.to_string()))?;
         Ok(Reply::pieces(BINARY, Bytes::new(), seed.stream()))
     }
-}
-
-fn hash(caller: &str) -> Result<[u8; 32], Problem> {
-    let hash = hex::decode(caller).ok().and_then(|hash| hash.try_into().ok());
-    hash.ok_or_else(Problem::not_found)
 }
 
 impl<A: Answer, B: Answer> Answer for PeerFront<A, B> {

@@ -5,6 +5,7 @@
 mod any_node;
 mod bank;
 mod beside;
+mod console;
 mod deploying;
 mod founding;
 mod gaps;

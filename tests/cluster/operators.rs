@@ -16,7 +16,7 @@ const TRON: &str = "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t";
 type Answered = (u16, HashMap<String, String>, Value);
 
 /// An operator, by its token.
-struct Operator<'a> {
+pub struct Operator<'a> {
     machines: &'a Machines,
     token: String,
 }
@@ -54,18 +54,18 @@ impl Operator<'_> {
         exchange_as(self.machines.admin_port(node), method, path, body, &head).expect("an answer")
     }
 
-    fn get(&self, node: usize, path: &str) -> (u16, Value) {
+    pub fn get(&self, node: usize, path: &str) -> (u16, Value) {
         let (status, _, shown) = self.answer(node, "GET", path, None, None);
         (status, shown)
     }
 
-    fn post(&self, node: usize, path: &str, body: Value) -> (u16, Value) {
+    pub fn post(&self, node: usize, path: &str, body: Value) -> (u16, Value) {
         let (status, _, shown) = self.answer(node, "POST", path, Some(&body), None);
         (status, shown)
     }
 }
 
-fn root(machines: &Machines) -> Operator<'_> {
+pub fn root(machines: &Machines) -> Operator<'_> {
     Operator { machines, token: Machines::TOKEN.to_owned() }
 }
 
@@ -73,27 +73,27 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("no text: {value}")).to_owned()
 }
 
-fn signal(machines: &Machines, name: &str, partition: usize) {
+pub fn signal(machines: &Machines, name: &str, partition: usize) {
     let pids: Vec<String> =
         (0..3).map(|node| process(machines, node, partition).expect("it runs").to_string()).collect();
     assert!(Command::new("kill").arg(name).args(&pids).status().expect("it runs").success());
 }
 
 /// An account with what operators decide about.
-struct Shop {
-    partition: u64,
-    id: String,
-    key: String,
-    intents: Vec<String>,
-    operation: String,
-    card: String,
-    reviews: Vec<String>,
+pub struct Shop {
+    pub name: &'static str,
+    pub partition: u64,
+    pub id: String,
+    pub intents: Vec<String>,
+    pub operation: String,
+    pub card: String,
+    pub reviews: Vec<String>,
     merchant: String,
-    event: String,
+    pub event: String,
 }
 
 impl Shop {
-    fn open(machines: &Machines, name: &str) -> Shop {
+    pub fn open(machines: &Machines, name: &'static str) -> Shop {
         let (partition, id, key) = opened(machines, name);
         let made = |path: &str, body: Value| {
             let mut shown = Value::Null;
@@ -130,7 +130,7 @@ impl Shop {
         let events = call(machines, 2, &key, "GET", "/v1/events", None).1;
         let event = text(&events["items"][0]["id"]);
         let (operation, card) = (text(&silent["operationId"]), text(&card["paymentId"]));
-        Shop { partition, id, key, intents, operation, card, reviews, merchant, event }
+        Shop { name, partition, id, intents, operation, card, reviews, merchant, event }
     }
 
     fn pay_pesos(&self, root: &Operator<'_>, node: usize, reference: &str) -> String {
@@ -143,7 +143,7 @@ impl Shop {
     }
 }
 
-fn rated(machines: &Machines) {
+pub fn rated(machines: &Machines) {
     let rate = json!({ "pair": "USD/VES", "source": "bcv", "side": "OFFICIAL", "price": "200.00" });
     assert_eq!(root(machines).post(1, "/admin/rates", rate).0, 201);
 }
