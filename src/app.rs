@@ -22,6 +22,7 @@ mod stop_signals;
 mod surfaces;
 mod welcome;
 
+use crate::admin;
 use crate::cluster::front::{ListenerKind, StandbyFront};
 use crate::cluster::growing;
 use crate::cluster::peer_front::PeerFront;
@@ -112,11 +113,11 @@ pub async fn run(
     let background = Background::start(&config, &services, disk)?;
     if let (Some(partition), Some(cluster)) = (config.partition, &services.cluster) {
         tokio::spawn(keep_routes(Arc::clone(&services)));
-        cluster.answer_by(holding::holds(&services));
+        cluster.answer_by(holding::holds(&services, admin::has_thing));
         cluster.move_by(moving::start(&services));
         match partition {
             0 => following::start(&services),
-            _ => cluster.follow_by(following::inlet(&services)),
+            _ => cluster.follow_by(following::inlet(&services, admin::end_approvals)),
         }
     }
     let metrics = Metrics {

@@ -40,6 +40,7 @@ use domain::resources::rates::withdrawals::Withdrawals;
 use domain::values::money::Usdt;
 use domain::values::time::Date;
 use keys::{Keys, Source};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use values::{origin, url};
 use wal::cluster::partition_name;
@@ -77,6 +78,8 @@ pub struct Config {
     pub file_with_token: Option<PathBuf>,
     /// The partition that a process behind a front serves.
     pub partition: Option<u8>,
+    /// Where its front listens for it alone.
+    pub front: Option<SocketAddr>,
     /// That this process goes by: those of the configuration, until the cluster's are known.
     pub partitions: u8,
 }
@@ -209,6 +212,7 @@ impl Config {
             telemetry: Telemetry::read(keys.section("telemetry")),
             file_with_token: None,
             partition: None,
+            front: None,
             partitions: 1,
         };
         keys.done();

@@ -28,7 +28,7 @@ use domain::kept::KeepRef;
 use domain::machine::Domain;
 use domain::machine::{Command, KeyedCommand};
 use domain::platform::audit::{AuditEntry, Consent};
-use domain::platform::operators::{OperatorStatus, Role};
+use domain::platform::operators::{OperatorAccount, OperatorStatus, Role};
 use domain::resources::approvals;
 use domain::values::ids::{EntityId, Id, Kind, Mode, PLATFORM, tenant_key};
 use domain::values::time::{DAY_MS, Timestamp};
@@ -181,7 +181,13 @@ async fn read(call: Call) -> CallResult {
     Ok(Done::ok(show(&approval, call.services.now())))
 }
 
-fn find(services: &Services, id: Id) -> Result<Option<Approval>, Unreadable> {
+/// As its page and the API show it, if it is in this log.
+pub fn show_one(services: &Services, id: Id) -> Result<Option<Vec<u8>>, Problem> {
+    let now = services.now();
+    Ok(find(services, id)?.map(|approval| show(&approval, now)))
+}
+
+pub(super) fn find(services: &Services, id: Id) -> Result<Option<Approval>, Unreadable> {
     let found = history::entity(services.engine.reader(), PLATFORM, EntityId::approval(id))?;
     match found.as_deref() {
         Some(Entity::Approval(approval)) => Ok(Some(standing(services, approval.clone())?)),
@@ -373,10 +379,29 @@ pub async fn end_all(services: &Services, rows: &[Route]) -> Result<(), Problem>
     Ok(())
 }
 
+/// Ends those of askers who in one of these states might not ask for them, whatever they may now.
+pub async fn end_of(
+    services: &Services,
+    rows: &[Route],
+    states: &[Arc<OperatorAccount>],
+) -> Result<(), Problem> {
+    for id in pending(services)? {
+        let might_not = |approval: &Approval| {
+            let mut of_asker = states.iter().filter(|state| approval.call.by.id == Some(state.id));
+            of_asker.any(|state| !is_enough(state, role_of(approval, rows)))
+        };
+        end_if(services, id, might_not).await?;
+    }
+    Ok(())
+}
+
 async fn end_one(services: &Services, rows: &[Route], id: Id) -> Result<(), Problem> {
-    let is_over = |approval: &Approval| {
-        approval.status(services.now()) == Status::Pending && !may_ask(services, rows, approval)
-    };
+    end_if(services, id, |approval| !may_ask(services, rows, approval)).await
+}
+
+async fn end_if(services: &Services, id: Id, is_over: impl Fn(&Approval) -> bool) -> Result<(), Problem> {
+    let is_over =
+        |approval: &Approval| approval.status(services.now()) == Status::Pending && is_over(approval);
     if find(services, id)?.as_ref().is_some_and(is_over) {
         let end = || Command::from(approvals::Command::End).into();
         let at = EntityId::approval(id);
@@ -398,11 +423,15 @@ fn pending(services: &Services) -> Result<Vec<Id>, Problem> {
 
 fn may_ask(services: &Services, rows: &[Route], approval: &Approval) -> bool {
     let named = |id| services.callers.operators.named(id);
-    approval.call.by.id.is_none_or(|id| {
-        named(id).is_some_and(|asker| {
-            asker.status == OperatorStatus::Active && asker.role >= role_of(approval, rows)
-        })
-    })
+    approval
+        .call
+        .by
+        .id
+        .is_none_or(|id| named(id).is_some_and(|asker| is_enough(&asker, role_of(approval, rows))))
+}
+
+fn is_enough(asker: &OperatorAccount, role: Role) -> bool {
+    asker.status == OperatorStatus::Active && asker.role >= role
 }
 
 /// Writes down that the call of an approval was done, if a record says so and its approval does not.

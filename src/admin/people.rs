@@ -225,7 +225,7 @@ pub fn show_canceled(facts: &Facts<'_>) -> Option<Rendered> {
 async fn resend_event(call: Call) -> CallResult {
     call.body.nothing()?;
     let id = call.id()?;
-    let tenant_key = tenant_of_event(&call, id).await?.ok_or_else(Problem::not_found)?;
+    let tenant_key = tenant_of_event(&call.services, id).await?.ok_or_else(Problem::not_found)?;
     let (body, seq) = webhooks::resend_to_all(&call.services, tenant_key, id, None).await?;
     call.signature.amend(|entry| entry.tenant = call.tenant_of(tenant_key));
     let mut done = Done { status: 202, ..Done::ok(body) };
@@ -234,7 +234,7 @@ async fn resend_event(call: Call) -> CallResult {
 }
 
 /// The tenant key whose event this is: an event's id carries its number, not its tenant.
-async fn tenant_of_event(call: &Call, id: Id) -> Result<Option<u64>, Problem> {
+pub(super) async fn tenant_of_event(services: &Arc<Services>, id: Id) -> Result<Option<u64>, Problem> {
     let read = move |services: &Services, budget: &ReadBudget| {
         for key in Whose::default().keys(services) {
             budget.spend()?;
@@ -245,5 +245,5 @@ async fn tenant_of_event(call: &Call, id: Id) -> Result<Option<u64>, Problem> {
         }
         Ok(None)
     };
-    call.read(read).await
+    services.read_pool.read(services, PLATFORM, read).await
 }

@@ -14,10 +14,11 @@ use api::openapi::document::{Access, Chapter, Document};
 use api::problem::Problem;
 use api::writer::Object;
 use domain::entities::approval::Approvable;
-use domain::platform::operators::Role;
+use domain::platform::operators::{OperatorAccount, Role};
 use domain::values::ids::Id;
 use hyper::Method;
-use std::sync::LazyLock;
+use std::pin::Pin;
+use std::sync::{Arc, LazyLock};
 
 fn row(method: Method, path: &'static str, operation: &'static str, endpoint: Endpoint<Handler>) -> Route {
     Route {
@@ -129,6 +130,18 @@ pub async fn settle_approvals(services: &Services) -> Result<(), Problem> {
     approvals::settle_all(services, rows()).await
 }
 
+/// Ends the calls that wait of operators who lost the right to ask for them: of all by now, and of those who had one of
+/// these states.
+pub fn end_approvals(
+    services: Arc<Services>,
+    states: Vec<Arc<OperatorAccount>>,
+) -> Pin<Box<dyn Future<Output = Result<(), Problem>> + Send>> {
+    Box::pin(async move {
+        approvals::end_all(&services, rows()).await?;
+        approvals::end_of(&services, rows(), &states).await
+    })
+}
+
 const ABOUT: &str = "What the operator of a Pasarela server does: tenants, their keys and settings, \
     corrections, chargebacks, banks, rates, and the state of the server.\n\n\
     Send `Authorization: Bearer <token>`: an operator's, or that of the configuration, which is the operator \
@@ -184,8 +197,9 @@ pub fn document() -> Document {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cluster::ways::{Way, way};
     use crate::http::router::tests::faults;
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeMap, BTreeSet};
 
     const RECORDS: [&str; 27] = [
         "giveNotice",
@@ -216,6 +230,61 @@ mod tests {
         "rejectCall",
         "cancelAnyPayment",
     ];
+
+    /// Which partition answers what: a new route is to be written down here.
+    #[test]
+    fn every_call_has_its_way_among_several_partitions() {
+        let id = Id::derived(1, 2, 3).to_string();
+        let mut found: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for route in routes() {
+            let path: Vec<&str> = route
+                .path
+                .split('/')
+                .map(|part| if part.starts_with(':') { id.as_str() } else { part })
+                .collect();
+            let to = match way(&route.method, &path.join("/")) {
+                Way::Node => "the node",
+                Way::All => "all, put together",
+                Way::Each => "each",
+                Way::Named => "the one that is named",
+                Way::Tenant(_) => "the tenant's",
+                Way::Holder(_) => "who has it",
+                Way::First => "the first",
+            };
+            found.entry(to).or_default().push(route.operation);
+        }
+        let expected = [
+            (
+                "all, put together",
+                "getPlatformStatement getStatus listAllCryptoPayouts listOperations listApprovals listAudit \
+                 searchAll listAllPayments listAllPayouts listAllConversions listAllCopPayouts \
+                 listAllChargebacks listAllDeliveries",
+            ),
+            ("each", "confirmClock"),
+            (
+                "the first",
+                "createTenant listTenants getTenant updateSettings setLiveStatus moveTenant createKey listKeys \
+                 updateKey revokeKey rotateKey recordRate listRates unpinRate listAllBanks refreshBanks \
+                 createReconciliation listReconciliations getReconciliation listReconciliationItems \
+                 acceptReconciliation getMe createOperator listOperators getOperator updateOperator \
+                 rotateOperator listNotices giveNotice updateBank",
+            ),
+            ("the node", "getCluster takeSnapshot makeBackup"),
+            ("the one that is named", "handOver"),
+            (
+                "the tenant's",
+                "resumeTenant createAdjustment getTenantStatement openChargeback createCopPayout",
+            ),
+            (
+                "who has it",
+                "closeChargeback approveCryptoPayout rejectCryptoPayout completeCopPayout failCopPayout \
+                 resolveOperation getAnyPayment getAnyMerchant cancelAnyPayment resendAnyEvent getApproval \
+                 approveCall rejectCall getAnyCopPayout",
+            ),
+        ];
+        let expected = expected.map(|(to, operations)| (to, operations.split(' ').collect()));
+        assert_eq!(found, BTreeMap::from(expected));
+    }
 
     #[test]
     fn every_act_is_a_record() {

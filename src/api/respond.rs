@@ -187,8 +187,8 @@ impl Reply {
         Self::new(status, "", body)
     }
 
-    pub fn passed_in_pieces(status: u16, rest: Rest) -> Self {
-        Reply { rest: Some(rest), ..Self::passed(status, Bytes::new()) }
+    pub fn passed_in_pieces(status: u16, first: impl Into<Bytes>, rest: Rest) -> Self {
+        Reply { rest: Some(rest), ..Self::passed(status, first) }
     }
 
     /// In the shape of interface B; the log gets its private message.

@@ -5,6 +5,7 @@ use crate::cluster::reports::{Partition, Report};
 use rustix::fs::{OFlags, fcntl_setfl};
 use rustix::process::{Pid, Signal, getpid, kill_process, set_parent_process_death_signal};
 use std::io::{self, BufRead, BufReader, Write};
+use std::net::SocketAddr;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,8 +33,12 @@ pub(super) struct Children {
 }
 
 impl Children {
-    /// A process that is told to stop has so long.
-    pub(super) fn start(partitions: &Arc<[Partition]>, patience: Duration) -> io::Result<Children> {
+    /// A process that is told to stop has so long. `front` is where this one listens for them.
+    pub(super) fn start(
+        partitions: &Arc<[Partition]>,
+        front: SocketAddr,
+        patience: Duration,
+    ) -> io::Result<Children> {
         let is_over = Arc::<AtomicBool>::default();
         let turn = Arc::<Mutex<()>>::default();
         let (refuse, refused) = watch::channel(None);
@@ -45,6 +50,7 @@ impl Children {
                 is_over: Arc::clone(&is_over),
                 turn: Arc::clone(&turn),
                 refuse: refuse.clone(),
+                front,
                 patience,
             };
             let thread = std::thread::Builder::new().name(format!("partition-{partition}"));
@@ -79,6 +85,7 @@ struct Supervisor {
     /// One log after the other is handed over: what a node has to do that takes several at once, each waits for.
     turn: Arc<Mutex<()>>,
     refuse: watch::Sender<Option<u8>>,
+    front: SocketAddr,
     patience: Duration,
 }
 
@@ -189,6 +196,7 @@ impl Supervisor {
         Command::new("/proc/self/exe")
             .arg0(name)
             .args(arguments)
+            .args(["--front", &self.front.to_string()])
             .args(["--partitions", &self.partitions.len().to_string()])
             .args(["--partition", &self.partition.to_string()])
             .env_remove("NOTIFY_SOCKET")

@@ -9,6 +9,7 @@ use crate::cluster::Passing;
 use crate::cluster::growing;
 use crate::cluster::looking;
 use crate::cluster::node_front::{NodeFront, Place};
+use crate::cluster::page_front::PageFront;
 use crate::cluster::peers::{self, PeerKey};
 use crate::cluster::reports::Partition;
 use crate::cluster::spreading::{self, Spreading};
@@ -39,9 +40,11 @@ pub async fn run(config: Config) -> Result<Option<u8>, StartupError> {
     listeners.api_gate.pass_on(front(Place::Api(whose)));
     listeners.admin_gate.pass_on(front(Place::Admin(guard(&config))));
     listeners.serve_operators();
+    let pages = PageFront::new(front(Place::Admin(guard(&config))), key.clone());
+    let for_pages = listeners.serve_pages(&config, pages).await?;
     let spreading = Spreading::new(Arc::clone(&partitions), client, key, config.cluster.settled());
     let patience = STOP + 2 * Duration::from_secs(config.server.shutdown_seconds);
-    let mut children = Children::start(&partitions, patience)
+    let mut children = Children::start(&partitions, for_pages, patience)
         .map_err(StartupError::of("the processes of the partitions"))?;
     tracing::info!(listen = %config.server.listen, admin = %config.admin.listen, partitions = partitions.len(), "ready");
     notify::ready();

@@ -8,7 +8,7 @@ use crate::http::body::Budget;
 use crate::http::listen::{Answer, Drained, Limits, Listener, Traffic};
 use crate::http::tls::{self, Certificates, Files};
 use crate::server::StartupGate;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -114,15 +114,31 @@ impl Listeners {
             None => bind("cluster.peer_listen", config.cluster.peer_listen).await?,
         };
         let listener = listener.secured(certificates);
-        let limits = Limits {
+        let serving = listener.serve(Arc::new(front), self.for_nodes(config), until(self.stop.subscribe()));
+        self.peers = Some(tokio::spawn(serving));
+        Ok(())
+    }
+
+    /// Of a front, for its own processes: the address, which the system chooses.
+    pub(super) async fn serve_pages(
+        &mut self,
+        config: &Config,
+        front: impl Answer,
+    ) -> Result<SocketAddr, StartupError> {
+        let listener = bind("the listener for pages", (Ipv4Addr::LOCALHOST, 0).into()).await?;
+        let address = listener.local_addr().map_err(StartupError::of("the listener for pages"))?;
+        let serving = listener.serve(Arc::new(front), self.for_nodes(config), until(self.stop.subscribe()));
+        self.peers = Some(tokio::spawn(serving));
+        Ok(address)
+    }
+
+    fn for_nodes(&self, config: &Config) -> Limits {
+        Limits {
             connections_per_peer_max: 0,
             // What another node took is taken with what that added.
             head_bytes_max: self.limits.head_bytes_max + passing::HEAD_BYTES_ADDED_MAX,
             ..with_own_bodies(config, &self.limits)
-        };
-        let serving = listener.serve(Arc::new(front), limits, until(self.stop.subscribe()));
-        self.peers = Some(tokio::spawn(serving));
-        Ok(())
+        }
     }
 
     pub(super) fn stop(&self) {

@@ -7,6 +7,7 @@ use super::present::DirectoryState;
 use super::startup_error::StartupError;
 use super::{Outside, bank_rate, damage};
 use crate::admin;
+use crate::cluster::page_front::ToFront;
 use crate::cluster::{Cluster, Promoted, Sending};
 use crate::config::Config;
 use crate::disk::Disk;
@@ -201,6 +202,10 @@ pub(super) async fn open(
             sending: match &cluster {
                 Some(cluster) if config.partition.is_some() => Some(Sending::new(config, cluster.clone())?),
                 _ => None,
+            },
+            to_front: match config.front {
+                Some(front) => Some(ToFront::new(config, front)?),
+                None => None,
             },
             moves: Arc::default(),
         },

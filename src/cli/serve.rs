@@ -7,6 +7,7 @@ use crate::telemetry::spans::Spans;
 use crate::webhooks::post;
 use crate::{app, telemetry};
 use clap::Args;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// Run the server
@@ -30,6 +31,9 @@ pub struct Serve {
     /// Of so many
     #[arg(long, hide = true, requires = "partition")]
     partitions: Option<u8>,
+    /// Where the front listens for this process
+    #[arg(long, hide = true, requires = "partition")]
+    front: Option<SocketAddr>,
 }
 
 impl Serve {
@@ -47,6 +51,7 @@ impl Serve {
                 founding::make_partition(&node, partition).map_err(StartupError::from)?;
             }
             cluster::check_directory(&config).map_err(StartupError::from)?;
+            config.front = self.front;
             config.partitions = match self.partitions {
                 Some(number) => number,
                 None => growing::number(&config).map_err(StartupError::from)?,

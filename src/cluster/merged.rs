@@ -7,6 +7,7 @@
 mod metrics;
 mod pages;
 mod statement;
+mod status;
 
 use super::passing::Passing;
 use super::peers::Surface;
@@ -32,16 +33,20 @@ use hyper::http::uri::PathAndQuery;
 use hyper::{Method, Uri, Version};
 use pages::{Item, Part, Place};
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 use statement::Statement;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// The partitions that could not be asked: `2,5`.
-const MISSING: HeaderName = HeaderName::from_static("pasarela-partitions-missing");
+pub const MISSING: HeaderName = HeaderName::from_static("pasarela-partitions-missing");
 const CSV: &str = "text/csv";
 const SEARCH: &str = "/admin/search";
 const STATEMENT: &str = "/admin/statements";
+const STATUS: &str = "/admin/status";
+/// What pages of the console count in the books of each partition, below this.
+pub(super) const PARTS: &str = "/console/parts/";
 /// Of one partition's answer: a hundred of the longest items.
 const PART_BYTES_MAX: usize = 32 << 20;
 
@@ -67,6 +72,7 @@ enum Merging {
     List(&'static List),
     Search,
     Statement,
+    Status,
 }
 
 impl Merging {
@@ -74,6 +80,7 @@ impl Merging {
         match path {
             SEARCH => Some(Merging::Search),
             STATEMENT => Some(Merging::Statement),
+            STATUS => Some(Merging::Status),
             path => LISTS.iter().find(|list| list.path == path).map(Merging::List),
         }
     }
@@ -81,6 +88,10 @@ impl Merging {
     fn is_of_platform(self) -> bool {
         matches!(self, Merging::List(list) if list.is_of_platform)
     }
+}
+
+pub(super) fn is_merged(path: &str) -> bool {
+    Merging::of(path).is_some()
 }
 
 /// JSON, and the partitions that are not in it.
@@ -199,22 +210,43 @@ impl Merged {
         Merged { partitions, passing, exports }
     }
 
-    /// The answer to a call about more than one partition; none to any other.
-    pub(super) async fn answer(
-        &self,
-        arrival: &Arrival,
-        body: &mut Inbound,
-    ) -> Option<Result<Reply, Problem>> {
-        let head = &arrival.head;
-        let what = Merging::of(head.uri.path())?;
-        if !matches!(head.method, Method::GET | Method::HEAD) {
-            return None;
-        }
-        Some(match self.merged(what, arrival, body).await {
+    /// The answer to a read of what [`is_merged`].
+    pub(super) async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+        let Some(what) = Merging::of(arrival.head.uri.path()) else {
+            return self.passed(0, arrival, body).await;
+        };
+        match self.merged(what, arrival, body).await {
             Ok(reply) | Err(Stop::Refused(reply)) => Ok(reply),
             Err(Stop::Problem(problem)) => Err(problem),
             Err(Stop::Unread) => Err(bad_cursor()),
-        })
+        }
+    }
+
+    /// Has the leader of each partition confirm its machine's clock; the answer is that of the one whose clock was set
+    /// farthest.
+    pub(super) async fn each(&self, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Confirmed {
+            step_ms: i64,
+        }
+        let body = &body.bytes().await?;
+        let asked = (0..self.partitions.len()).map(|partition| async move {
+            let answered = self.passed(partition, arrival, &mut Inbound::made(body.clone())).await;
+            taken(answered, arrival).await
+        });
+        let parts = match join_all(asked).await.into_iter().collect::<Result<Vec<_>, Stop>>() {
+            Ok(parts) => parts,
+            Err(Stop::Refused(reply)) => return Ok(reply),
+            Err(Stop::Problem(problem)) => return Err(problem),
+            Err(Stop::Unread) => return Err(Problem::no_leader()),
+        };
+        let missing = missing(&parts);
+        let step = |part: &Bytes| {
+            serde_json::from_slice::<Confirmed>(part).map_or(0, |confirmed| confirmed.step_ms.unsigned_abs())
+        };
+        let farthest = parts.into_iter().flatten().max_by_key(step).ok_or_else(Problem::no_leader)?;
+        Ok(without(Reply::json(200, farthest), &missing))
     }
 
     async fn merged(&self, what: Merging, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Stop> {
@@ -223,7 +255,8 @@ impl Merged {
         if let Some(own) = own.filter(|own| *own == 0 || !what.is_of_platform()) {
             return Ok(self.passed(own, arrival, body).await?);
         }
-        if accept::wanted(&head.headers, &[JSON, CSV]) == Some(CSV) {
+        let is_table = !matches!(what, Merging::Status);
+        if is_table && accept::wanted(&head.headers, &[JSON, CSV]) == Some(CSV) {
             let csv = (self.exports)(head.uri.path(), &head.headers, head.uri.query());
             let Some(csv) = csv else { return self.refused(arrival, body).await };
             return self.exported(what, own, csv, arrival).await;
@@ -255,6 +288,7 @@ impl Merged {
             }
             Merging::Search => self.search(arrival).await,
             Merging::Statement => self.statement(arrival).await,
+            Merging::Status => self.status(arrival).await,
         }
     }
 
@@ -398,6 +432,39 @@ impl Merged {
         Ok((serde_json::to_vec(&sum).map_err(Problem::internal_error)?, BTreeSet::new()))
     }
 
+    /// The items of all partitions, for a page that puts them together.
+    pub(super) async fn parts(&self, arrival: &Arrival) -> Result<Reply, Problem> {
+        let parts = match self.asked_of_all(arrival).await {
+            Ok(parts) => parts,
+            Err(Stop::Refused(reply)) => return Ok(reply),
+            Err(Stop::Problem(problem)) => return Err(problem),
+            Err(Stop::Unread) => return Err(Problem::no_leader()),
+        };
+        let missing = missing(&parts);
+        if missing.len() == parts.len() {
+            return Err(Problem::no_leader());
+        }
+        let mut items: Vec<Box<RawValue>> = Vec::new();
+        for part in parts.iter().flatten() {
+            let found: Found = serde_json::from_slice(part).map_err(Problem::internal_error)?;
+            items.extend(found.items);
+        }
+        Ok(without(Reply::json(200, list_json(items.iter().map(|item| item.get()))), &missing))
+    }
+
+    async fn status(&self, arrival: &Arrival) -> Result<Read, Stop> {
+        let parts = self.asked_of_all(arrival).await?;
+        let missing = missing(&parts);
+        let parts: Result<Vec<Value>, _> =
+            parts.iter().flatten().map(|part| serde_json::from_slice(part)).collect();
+        let parts = parts.map_err(Problem::internal_error)?;
+        if parts.is_empty() {
+            return Err(Problem::no_leader().into());
+        }
+        let together = serde_json::to_vec(&status::together(parts)).map_err(Problem::internal_error)?;
+        Ok((together, missing))
+    }
+
     /// Of all processes of this node, whoever leads.
     pub(super) async fn metrics(&self, arrival: &Arrival) -> Result<Reply, Problem> {
         let asked = self.partitions.iter().map(|partition| async move {
@@ -500,7 +567,6 @@ fn without(reply: Reply, missing: &BTreeSet<usize>) -> Reply {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::Value;
 
     /// The platform's, which are in the first partition whole.
     const OF_FIRST: [&str; 5] = [

@@ -4,14 +4,16 @@
 mod copies;
 
 use super::front::{self, CLUSTER};
-use super::merged::{Exports, Merged};
-use super::passing::{self, HAND_OVER, Passing};
+use super::merged::{self, Exports, Merged};
+use super::page_front::ShownBy;
+use super::passing::{self, Passing};
 use super::peers::Surface;
 use super::questions::{self, Question, Recent};
 use super::reports::Partition;
 use super::view::View;
+use super::ways::{Way, way};
 use crate::http::body::Inbound;
-use crate::http::listen::Arrival;
+use crate::http::listen::{Arrival, OnBehalf};
 use crate::http::origin_check::OriginCheck;
 use crate::http::respond::Reply;
 use api::problem::Problem;
@@ -29,12 +31,6 @@ use tokio::sync::Semaphore;
 /// Who leads the partition of a caller's account: a caller may go there directly.
 const LEADER: HeaderName = HeaderName::from_static("pasarela-leader");
 const METRICS: &str = "/metrics";
-/// What operators ask of the node that they reach, not of the leader.
-const OF_NODE: [&str; 2] = [CLUSTER, METRICS];
-const TENANTS: &str = "/admin/tenants/";
-/// What is below a tenant and in its books, so in its own partition; the rest of it is the platform's.
-const OF_BOOKS: [&str; 5] = ["adjustments", "statements", "chargebacks", "cop-payouts", "resume"];
-
 /// What a request on the public listener says of whose it is.
 pub enum Whose<'a> {
     Key(&'a str),
@@ -87,21 +83,26 @@ impl NodeFront {
             }
             (front::SNAPSHOT, Place::Admin(_)) => self.snapshot(arrival, body).await,
             (front::BACKUP, Place::Admin(_)) => self.back_up(arrival, body).await,
-            (path, Place::Admin(_)) if OF_NODE.contains(&path) => {
-                // Every process knows the operators, and the one that spoke last is there.
-                let newest = self.partitions.iter().max_by_key(|partition| partition.spoke_at());
-                let asked = if path == CLUSTER { newest.unwrap_or(first) } else { first };
-                let reply = self.passing.ask(&asked.listens(), arrival, body).await?;
-                // Its answer says that whoever asks may; what it shows is of its own partition alone.
-                Ok(if path == CLUSTER && reply.status == 200 { self.show() } else { reply })
+            (path, Place::Admin(_)) if path.starts_with(merged::PARTS) && is_of_page(arrival) => {
+                self.merged.parts(arrival).await
             }
             (path, Place::Admin(_)) => {
-                if let Some(merged) = self.merged.answer(arrival, body).await {
-                    return merged;
-                }
-                let to = match path {
-                    HAND_OVER => self.named_in(body).await?,
-                    _ => self.of_tenant(path),
+                let to = match way(&head.method, path) {
+                    Way::Node => {
+                        // Every process knows the operators, and the one that spoke last is there.
+                        let newest = self.partitions.iter().max_by_key(|partition| partition.spoke_at());
+                        let asked = if path == CLUSTER { newest.unwrap_or(first) } else { first };
+                        let reply = self.passing.ask(&asked.listens(), arrival, body).await?;
+                        // Its answer says that whoever asks may; what it shows is of its own partition alone.
+                        let shows_all = path == CLUSTER && reply.status == 200;
+                        return Ok(if shows_all { self.show() } else { reply });
+                    }
+                    Way::All => return self.merged.answer(arrival, body).await,
+                    Way::Each => return self.merged.each(arrival, body).await,
+                    Way::Named => self.named_in(body).await?,
+                    Way::Tenant(id) => self.of_tenant(id),
+                    Way::Holder(question) => self.holder(question, Some(arrival)).await?,
+                    Way::First => 0,
                 };
                 self.pass(to, Surface::Admin, arrival, body).await.1
             }
@@ -111,10 +112,10 @@ impl NodeFront {
                 let to = match &whose {
                     Whose::Key(key) => match self.of_key(key) {
                         // What comes as it is read can be passed on once.
-                        None if is_stream => self.holder(Question::Key(hash_key(key))).await?,
+                        None if is_stream => self.holder(Question::Key(hash_key(key)), None).await?,
                         known => known.unwrap_or(0),
                     },
-                    Whose::Of(question) => self.holder(question.clone()).await?,
+                    Whose::Of(question) => self.holder(question.clone(), None).await?,
                     Whose::Partition(partition) => Some(*partition).filter(|n| self.has(*n)).unwrap_or(0),
                     Whose::Anybody => self.for_anybody(&head.method).await,
                 };
@@ -126,6 +127,21 @@ impl NodeFront {
                 Ok(name_leader(reply, &self.partitions[partition].view()))
             }
         }
+    }
+
+    /// A page of a visitor whom this node's own process let in.
+    pub(super) async fn page(
+        &self,
+        by: ShownBy,
+        arrival: &Arrival,
+        body: &mut Inbound,
+    ) -> Result<Reply, Problem> {
+        let to = match by {
+            ShownBy::Holder(thing, id) => self.holder(Question::Thing(thing, id), Some(arrival)).await?,
+            ShownBy::Partition(partition) if self.has(usize::from(partition)) => usize::from(partition),
+            ShownBy::Partition(_) => return Err(Problem::not_found()),
+        };
+        self.pass(to, Surface::Admin, arrival, body).await.1
     }
 
     /// Passes a request on; and again where it is said whose it is: the first partition knows of new keys and accounts
@@ -184,9 +200,8 @@ impl NodeFront {
         self.partitions.iter().find_map(|heard| heard.of_key(&hash)).map(usize::from).filter(|n| self.has(*n))
     }
 
-    fn of_tenant(&self, path: &str) -> usize {
-        let known =
-            tenant_of(path).and_then(|id| self.partitions.iter().find_map(|heard| heard.of_tenant(id)));
+    fn of_tenant(&self, id: &str) -> usize {
+        let known = self.partitions.iter().find_map(|heard| heard.of_tenant(id));
         known.map(usize::from).filter(|n| self.has(*n)).unwrap_or(0)
     }
 
@@ -194,10 +209,12 @@ impl NodeFront {
         partition < self.partitions.len()
     }
 
-    /// Which partition has it; the first one says that nobody has.
-    async fn holder(&self, question: Question) -> Result<usize, Problem> {
-        let question = question.to_string();
-        if let Some(partition) = self.recent.find(&question) {
+    /// Which partition has it; the first one says that nobody has. Operators are given no answer of before: an account
+    /// may have moved, and nothing of it is to be absent for that.
+    async fn holder(&self, question: Question, arrival: Option<&Arrival>) -> Result<usize, Problem> {
+        let name = question.to_string();
+        let is_good = !question.is_of_operators();
+        if let Some(partition) = self.recent.find(&name).filter(|_| is_good) {
             return Ok(partition);
         }
         let asked = self.partitions.iter().zip(&self.asking).enumerate().map(|(n, (partition, places))| {
@@ -207,7 +224,7 @@ impl NodeFront {
                 let held = async {
                     let place = tokio::time::timeout(questions::PATIENCE, places.acquire()).await;
                     let _place = place.map_err(|_| "too many ask".to_owned())?;
-                    self.passing.holds(&leader?.peer_advertise, question).await
+                    self.passing.holds(&leader?.peer_advertise, question, arrival).await
                 };
                 (n, held.await)
             }
@@ -217,7 +234,9 @@ impl NodeFront {
             match held {
                 Ok(true) => {
                     drop(asked);
-                    self.recent.note(question, n);
+                    if is_good {
+                        self.recent.note(name, n);
+                    }
                     return Ok(n);
                 }
                 Ok(false) => {}
@@ -257,10 +276,9 @@ impl NodeFront {
     }
 }
 
-/// The id of the tenant whose books an operator's call is about.
-pub fn tenant_of(path: &str) -> Option<&str> {
-    let (id, what) = path.strip_prefix(TENANTS)?.split_once('/')?;
-    OF_BOOKS.contains(&what).then_some(id)
+/// Nobody else says so of themselves: it is in no header.
+fn is_of_page(arrival: &Arrival) -> bool {
+    arrival.head.extensions.get::<OnBehalf>().is_some()
 }
 
 fn name_leader(reply: Reply, view: &View) -> Reply {
@@ -293,18 +311,8 @@ mod tests {
         for (sent, node) in [("pk_2", Some(2)), ("pk_0", None)] {
             assert_eq!(front.of_key(sent), node, "{sent:?}");
         }
-        for (path, node) in [
-            ("/admin/tenants", 0),
-            ("/admin/tenants/t2", 0),
-            ("/admin/tenants/t2/keys", 0),
-            ("/admin/tenants/t2/live-status", 0),
-            ("/admin/tenants/t2/adjustments", 2),
-            ("/admin/tenants/t2/statements", 2),
-            ("/admin/tenants/t0/statements", 0),
-            ("/admin/tenants/t9/statements", 0),
-            ("/admin/payouts/t2/statements", 0),
-        ] {
-            assert_eq!(front.of_tenant(path), node, "{path}");
+        for (id, node) in [("t2", 2), ("t0", 0), ("t9", 0)] {
+            assert_eq!(front.of_tenant(id), node, "{id}");
         }
         for (sent, node) in [
             (r#"{"to":"a","partition":2}"#, 2),

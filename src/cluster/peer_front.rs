@@ -13,7 +13,7 @@ use super::signs;
 use super::spreading;
 use super::view::now_ms;
 use crate::http::body::Inbound;
-use crate::http::listen::{Answer, Arrival, OnBehalf};
+use crate::http::listen::{Answer, Arrival};
 use crate::http::origin_check::OriginCheck;
 use crate::http::respond::{Reply, TEXT};
 use api::problem::Problem;
@@ -40,28 +40,10 @@ impl<A: Answer, B: Answer> PeerFront<A, B> {
 
     /// If this node leads, where it is the leader that is asked: nothing is passed on twice.
     async fn passed(&self, arrival: &Arrival, body: &mut Inbound, must_lead: bool) -> Result<Reply, Problem> {
-        let headers = &arrival.head.headers;
-        let text =
-            |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let (proof, target) = (text(&PROOF), text(&TARGET));
-        let caller = headers.contains_key(&CALLER).then(|| text(&CALLER));
-        let proved = passing::proved(target, caller);
-        let Some((surface, peer)) = self.key.check(&arrival.head.method, &proved, proof, now_ms()) else {
-            return Err(Problem::unauthorized("only nodes of this cluster are answered here"));
-        };
+        let (surface, arrival) = passing::restored(&self.key, arrival)?;
         if must_lead && !self.cluster.leads() {
             return Err(Problem::no_leader());
         }
-        let mut head = arrival.head.clone();
-        head.uri = target.parse().map_err(|_| Problem::not_found())?;
-        head.headers.remove(PROOF);
-        head.headers.remove(TARGET);
-        head.headers.remove(CALLER);
-        if let Some(caller) = caller.filter(|_| surface == Surface::Api) {
-            let hash = hex::decode(caller).ok().and_then(|hash| hash.try_into().ok());
-            head.extensions.insert(OnBehalf(hash.ok_or_else(Problem::not_found)?));
-        }
-        let arrival = Arrival { head, request_id: arrival.request_id.clone(), peer };
         Ok(match surface {
             Surface::Api => self.api.answer(&arrival, body).await,
             Surface::Admin => self.admin.answer(&arrival, body).await,
@@ -110,17 +92,30 @@ impl<A: Answer, B: Answer> PeerFront<A, B> {
 
     /// Whether this partition has something, while it leads.
     async fn holds(&self, arrival: &Arrival) -> Result<Reply, Problem> {
-        let target =
-            arrival.head.headers.get(&TARGET).and_then(|target| target.to_str().ok()).unwrap_or_default();
-        if arrival.head.method != Method::GET || !self.is_node(arrival, target) {
+        let headers = &arrival.head.headers;
+        let text =
+            |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let (target, caller) = (text(&TARGET), headers.contains_key(&CALLER).then(|| text(&CALLER)));
+        if arrival.head.method != Method::GET || !self.is_node(arrival, &passing::proved(target, caller)) {
             return Err(Problem::unauthorized("only nodes of this cluster are answered here"));
         }
         let question = target.strip_prefix(passing::HOLDS_TARGET).and_then(Question::parse);
         let question = question.ok_or_else(Problem::not_found)?;
+        if question.is_of_operators() {
+            // Nobody has all partitions look for something without a token.
+            let operators = &self.cluster.shared.operators;
+            match caller {
+                Some(caller) => {
+                    let operator = operators.of_session(passing::hash_of(caller)?);
+                    drop(operator.ok_or_else(|| Problem::without_token(true))?);
+                }
+                None => drop(operators.authenticate(headers)?),
+            }
+        }
         let holds = self.cluster.shared.holds.get().filter(|_| self.cluster.leads());
         let holds = holds.ok_or_else(Problem::no_leader)?;
         let confirming = self.cluster.begin_to_confirm().asked();
-        let said = if holds(&question)? { "yes" } else { "no" };
+        let said = if holds(question).await? { "yes" } else { "no" };
         confirming.await.map_err(|_| Problem::no_leader())?;
         Ok(Reply::new(200, TEXT, said))
     }

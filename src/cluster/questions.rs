@@ -5,11 +5,15 @@ use api::problem::Problem;
 use domain::values::ids::Id;
 use std::collections::HashMap;
 use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// For one answer.
 pub(super) const PATIENCE: Duration = Duration::from_secs(1);
+/// For one about a thing of operators, which is looked for account by account.
+const LONG_PATIENCE: Duration = Duration::from_secs(5);
 /// Asked for at once: whoever makes up addresses has others wait, and the processes not work for it alone.
 pub(super) const ASKING_MAX: usize = 64;
 /// For so long an answer is not asked for again.
@@ -26,10 +30,64 @@ pub enum Question {
     Claim(String),
     /// The hash of an account's key.
     Key([u8; 32]),
+    /// For operators alone.
+    Thing(Thing, Id),
+}
+
+/// What operators ask for by its id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Thing {
+    Payment,
+    Payout,
+    Merchant,
+    Event,
+    Approval,
+    Chargeback,
+    CopPayout,
+    CryptoPayout,
+    Operation,
+}
+
+impl Thing {
+    const ALL: [Thing; 9] = [
+        Thing::Payment,
+        Thing::Payout,
+        Thing::Merchant,
+        Thing::Event,
+        Thing::Approval,
+        Thing::Chargeback,
+        Thing::CopPayout,
+        Thing::CryptoPayout,
+        Thing::Operation,
+    ];
+
+    /// Below `/admin/`, before its id.
+    const fn path(self) -> &'static str {
+        match self {
+            Thing::Payment => "payments",
+            Thing::Payout => "payouts",
+            Thing::Merchant => "merchants",
+            Thing::Event => "events",
+            Thing::Approval => "approvals",
+            Thing::Chargeback => "chargebacks",
+            Thing::CopPayout => "cop-payouts",
+            Thing::CryptoPayout => "crypto/payouts",
+            Thing::Operation => "operations",
+        }
+    }
+
+    /// The thing that is named by what stands below `/admin/`, whatever is asked of it.
+    pub(super) fn named(below: &str) -> Option<(Thing, Id)> {
+        Thing::ALL.into_iter().find_map(|thing| {
+            let rest = below.strip_prefix(thing.path())?.strip_prefix('/')?;
+            Some((thing, Id::parse(rest.split('/').next()?)?))
+        })
+    }
 }
 
 /// Whether this partition has it, if it leads.
-pub type Holds = Box<dyn Fn(&Question) -> Result<bool, Problem> + Send + Sync>;
+pub type Holds = Box<dyn Fn(Question) -> Held + Send + Sync>;
+pub type Held = Pin<Box<dyn Future<Output = Result<bool, Problem>> + Send>>;
 
 impl fmt::Display for Question {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -38,11 +96,20 @@ impl fmt::Display for Question {
             Question::Link(slug) => write!(f, "link {slug}"),
             Question::Claim(slug) => write!(f, "claim {slug}"),
             Question::Key(hash) => write!(f, "key {}", hex::encode(hash)),
+            Question::Thing(thing, id) => write!(f, "{} {id}", thing.path()),
         }
     }
 }
 
 impl Question {
+    pub(super) const fn patience(&self) -> Duration {
+        if self.is_of_operators() { LONG_PATIENCE } else { PATIENCE }
+    }
+
+    pub(super) const fn is_of_operators(&self) -> bool {
+        matches!(self, Question::Thing(..))
+    }
+
     pub(super) fn parse(text: &str) -> Option<Question> {
         let (what, name) = text.split_once(' ')?;
         Some(match what {
@@ -50,7 +117,10 @@ impl Question {
             "link" => Question::Link(name.to_owned()),
             "claim" => Question::Claim(name.to_owned()),
             "key" => Question::Key(hex::decode(name).ok()?.try_into().ok()?),
-            _ => return None,
+            what => {
+                let thing = Thing::ALL.into_iter().find(|thing| thing.path() == what)?;
+                Question::Thing(thing, Id::parse(name)?)
+            }
         })
     }
 }
@@ -87,10 +157,12 @@ mod tests {
             Question::Link("camisa-lino".to_owned()),
             Question::Claim("camisa-lino".to_owned()),
             Question::Key([7; 32]),
+            Question::Thing(Thing::CryptoPayout, Id::derived(1, 2, 3)),
+            Question::Thing(Thing::Operation, Id::derived(1, 2, 3)),
         ] {
             assert_eq!(Question::parse(&question.to_string()), Some(question));
         }
-        for other in ["session", "session x", "key 07", "payment x", ""] {
+        for other in ["session", "session x", "key 07", "payments x", "things 7", ""] {
             assert_eq!(Question::parse(other), None, "{other}");
         }
     }

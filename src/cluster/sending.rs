@@ -130,8 +130,8 @@ impl Sending {
     }
 
     /// Whether the leader of a partition says that it has it.
-    async fn holds(&self, partition: u8, question: &str) -> Result<bool, String> {
-        let asked = async { self.passing.holds(&self.leader(partition).await?, question).await };
+    async fn holds(&self, partition: u8, question: &Question) -> Result<bool, String> {
+        let asked = async { self.passing.holds(&self.leader(partition).await?, question, None).await };
         let held = tokio::time::timeout(questions::PATIENCE, asked).await;
         held.map_err(|_| format!("partition {partition} does not answer"))?
     }
@@ -140,7 +140,7 @@ impl Sending {
     /// change hands.
     pub async fn answering(&self) -> Vec<u8> {
         // Nobody has such a key. What matters is that it is said.
-        let question = &Question::Key([0; 32]).to_string();
+        let question = &Question::Key([0; 32]);
         let asked = (0..self.partitions).map(|partition| async move {
             let answers = async {
                 while partition != self.own && self.holds(partition, question).await.is_err() {
@@ -155,7 +155,7 @@ impl Sending {
 
     /// Whether another partition has it. All of them have to answer, unless one has it.
     pub async fn others_hold(&self, question: Question) -> Result<bool, Problem> {
-        let question = &question.to_string();
+        let question = &question;
         let others = (0..self.partitions).filter(|partition| *partition != self.own);
         let mut asked: FuturesUnordered<_> =
             others.map(|partition| async move { self.holds(partition, question).await }).collect();

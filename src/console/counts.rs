@@ -5,14 +5,18 @@
 use crate::admin;
 use crate::gateway::services::Services;
 use crate::pages::counts;
+use crate::reconciliation::shelf::Status;
 use crate::store::history::{self, Unreadable};
 use crate::store::read_budget::{ReadBudget, Stopped};
 use domain::entities::webhook::Exhausted;
 use domain::entities::{Entity, approval, chargeback, crypto_payout, payout};
 use domain::index;
 use domain::values::ids::{EntityId, Id, Kind, Mode, PLATFORM, tenant_key};
+use serde::{Deserialize, Serialize};
 
 pub const COUNT_MAX: usize = 10_000;
+/// A queue of the first partition alone.
+pub const RECONCILIATIONS: &str = "failedReconciliations";
 
 /// More than [`COUNT_MAX`] is one more.
 pub fn of(services: &Services, queue: &str, mode: Mode, budget: &ReadBudget) -> Result<usize, Stopped> {
@@ -36,6 +40,8 @@ pub fn of(services: &Services, queue: &str, mode: Mode, budget: &ReadBudget) -> 
         "copPayouts" => keys(services, &lists(Kind::CopPayout, payout::Status::Pending as u8), budget),
         "openChargebacks" => keys(services, &lists(Kind::Chargeback, chargeback::Status::Open as u8), budget),
         "approvals" => pending_approvals(services, budget),
+        // Each is a file, and all are in memory.
+        RECONCILIATIONS => Ok(services.files.reconciliations.list(Some(Status::Failed)).len()),
         _ => Ok(0),
     }
 }
@@ -81,19 +87,24 @@ fn pending_approvals(services: &Services, budget: &ReadBudget) -> Result<usize, 
 
 const ENDPOINTS_MAX: usize = 2_000;
 
+#[derive(Serialize, Deserialize)]
 pub struct Dead {
     pub tenant: u64,
     pub url: String,
     pub error: String,
 }
 
+#[derive(Serialize, Deserialize)]
 pub struct GivenUp {
     pub tenant: u64,
     pub url: String,
-    pub exhausted: Exhausted,
+    pub event: String,
+    pub kind: String,
+    /// Of the last try, as the API writes instants.
+    pub at: String,
 }
 
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub struct Untaken {
     pub dead: Vec<Dead>,
     /// Newest first.
@@ -103,13 +114,20 @@ pub struct Untaken {
 pub fn find(services: &Services, budget: &ReadBudget) -> Result<Untaken, Stopped> {
     let reader = services.engine.reader();
     let mut untaken = Untaken::default();
-    for (tenant, id) in admin::webhook_endpoints(services, budget, ENDPOINTS_MAX)? {
+    let is_here = |(tenant, _): &(u64, Id)| !services.callers.is_elsewhere(*tenant);
+    for (tenant, id) in admin::webhook_endpoints(services, budget, ENDPOINTS_MAX)?.into_iter().filter(is_here)
+    {
         let found = history::entity(reader, tenant, EntityId::webhook(id))?;
         let Some(Entity::Webhook(webhook)) = found.as_deref() else { continue };
         let url = || webhook.url.clone();
-        let given_up =
-            webhook.exhausted.iter().map(|exhausted| GivenUp { tenant, url: url(), exhausted: *exhausted });
-        untaken.given_up.extend(given_up);
+        let given_up = |Exhausted { event, at, .. }: &Exhausted| GivenUp {
+            tenant,
+            url: url(),
+            event: event.id.to_string(),
+            kind: event.kind.name().to_owned(),
+            at: at.to_string(),
+        };
+        untaken.given_up.extend(webhook.exhausted.iter().map(given_up));
         if !webhook.is_enabled() {
             continue;
         }
@@ -117,6 +135,6 @@ pub fn find(services: &Services, budget: &ReadBudget) -> Result<Untaken, Stopped
             untaken.dead.push(Dead { tenant, url: url(), error });
         }
     }
-    untaken.given_up.sort_by_key(|given_up| std::cmp::Reverse(given_up.exhausted.at));
+    untaken.given_up.sort_by(|one, other| other.at.cmp(&one.at));
     Ok(untaken)
 }

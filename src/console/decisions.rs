@@ -1,6 +1,6 @@
 //! Approvals: what waits for a second person, and the word of that person.
 
-use super::{Here, Made, after, path, post_by, subject};
+use super::{Here, Made, after, parts, path, post_by};
 use crate::admin::least_role;
 use crate::language::Language;
 use crate::pages::inside::with_query;
@@ -24,13 +24,15 @@ pub async fn page(visit: &Here<'_>) -> Made {
                 .say("Nada está esperando a una segunda persona.", "Nothing is waiting for a second person."),
         );
     }
+    let mut of = parts::subjects(visit, items(&waiting)).await?;
     for item in items(&waiting) {
-        page.blocks.extend(waiting_call(visit, item).await?);
+        let about = of.remove(str_of(item, "approvalId")).map(|about| about.facts).unwrap_or_default();
+        page.blocks.extend(waiting_call(visit, item, about));
     }
     Ok(page.heading(visit.say("Todas", "All")).with(table(visit, &all).next(next)))
 }
 
-async fn waiting_call(visit: &Here<'_>, item: &Value) -> Result<Vec<Block>, Problem> {
+fn waiting_call(visit: &Here<'_>, item: &Value, mut about: Vec<Fact>) -> Vec<Block> {
     let facts = show::facts(visit.language, item, &["status", "target", "createdAt", "expiresAt"]);
     let mut facts = show::agreed_facts(visit.language, Gender::Feminine, facts);
     for fact in facts.iter_mut().filter(|fact| fact.field == "target" && !fact.cell.text.is_empty()) {
@@ -39,11 +41,10 @@ async fn waiting_call(visit: &Here<'_>, item: &Value) -> Result<Vec<Block>, Prob
     }
     let label = visit.say("Pedido por", "Requested by");
     facts.insert(1, Fact::new("requestedBy", label, Cell::text(person(&item["requestedBy"]))));
-    let mut about = subject::of(visit, item).await?;
     about.append(&mut facts);
     let mut blocks = vec![Block::Heading(what(visit, item).to_owned()), Block::Facts(about)];
     blocks.push(decision(visit, item));
-    Ok(blocks)
+    blocks
 }
 
 /// Of whoever may decide; else who may.

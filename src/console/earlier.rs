@@ -149,7 +149,7 @@ fn of_then(
     let named =
         |name: &'static str, value: &Value| show::fact(language, &serde_json::json!({ name: value }), name);
     let mut facts = vec![
-        Fact::new("seq", visit.say("Después del registro", "After record"), record_cell(*seq)),
+        Fact::new("seq", visit.say("Después del registro", "After record"), record_cell(visit, *seq)),
         Fact::new("at", visit.say("Reloj de la cuenta", "The account's clock"), {
             Cell::whole(show::in_caracas(now.unix_ms()))
         }),
@@ -198,8 +198,13 @@ fn listed(visit: &Here<'_>, caption: &str, names: &[&str], found: Vec<Value>) ->
     blocks
 }
 
-pub fn record_cell(seq: u64) -> Cell {
-    Cell::text(seq.to_string()).to(format!("/console/records/{seq}"))
+fn record_cell(visit: &Here<'_>, seq: u64) -> Cell {
+    Cell::text(seq.to_string()).to(record_page(visit, seq))
+}
+
+/// Of this partition's log.
+fn record_page(visit: &Here<'_>, seq: u64) -> String {
+    timeline::record_page("/console/records", seq, visit.services.callers.partition)
 }
 
 pub async fn record(visit: &Here<'_>) -> Made {
@@ -212,7 +217,7 @@ pub async fn record(visit: &Here<'_>) -> Made {
     let title = format!("{} {seq}", visit.say("Registro", "Record"));
     let mut page = Page::new("record", title).with(facts(visit, seq, &read));
     let mut links = Vec::new();
-    let beside = |label, seq: u64| Link::new(label, format!("/console/records/{seq}"));
+    let beside = |label, seq: u64| Link::new(label, record_page(visit, seq));
     if seq > 1 {
         links.push(beside(visit.say("El anterior", "The one before"), seq - 1));
     }
@@ -287,7 +292,7 @@ fn explained(visit: &Here<'_>, page: Page, id: EntityId, story: &Story) -> Page 
         let money = postings(money_of(&moment.record, moment.time, id.id)).join(", ");
         let who = moment.record.audit.as_ref().map(|act| who(visit, act)).unwrap_or_default();
         let when = Cell::whole(show::in_caracas(moment.time.unix_ms()));
-        Row::new([record_cell(moment.seq), when, what, Cell::text(money), who])
+        Row::new([record_cell(visit, moment.seq), when, what, Cell::text(money), who])
     };
     let table = visit
         .table(

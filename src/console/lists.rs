@@ -2,7 +2,7 @@
 
 use super::{Here, Made};
 use crate::admin;
-use crate::pages::lists::{self, Described, Whose};
+use crate::pages::lists::{self, Books, Described, Sums, Whose};
 use crate::pages::site::Shown;
 use crate::pages::view::{Note, Tone};
 use api::problem::Problem;
@@ -27,18 +27,26 @@ pub async fn answer(visit: &Here<'_>) -> Result<Shown, Problem> {
     }
 }
 
-async fn page(visit: &Here<'_>) -> Made {
-    let directory = &visit.services.callers.directory;
-    let tenants = directory.tenants();
+/// What the tenants of this partition add to the sums of a list, of which the address says what the API is asked, and
+/// which of the newest are looked at.
+pub async fn sums(visit: &Here<'_>) -> Result<Sums, Problem> {
     let mode = if visit.query.get("mode") == Some("test") { Mode::Test } else { Mode::Live };
-    let asked = visit.query.filled("tenantId").map(|text| Id::parse(&visit.tenant_id(text)));
+    let asked = visit.query.filled("tenantId").map(Id::parse);
     let is_asked = |id: Id| asked.is_none_or(|asked| asked == Some(id));
-    let whose = tenants.iter().filter(|tenant| is_asked(tenant.id));
+    let tenants = visit.services.callers.own_tenants();
+    let keys =
+        tenants.iter().filter(|tenant| is_asked(tenant.id)).map(|tenant| tenant_key(tenant.number, mode));
+    let resource = lists::find(&LISTS, visit.query.text("of")).ok_or_else(Problem::not_found)?;
+    let most = visit.query.text("most").parse().map_err(|_| Problem::not_found())?;
+    lists::sums_of(visit, resource, (keys.collect(), PLATFORM), most).await
+}
+
+async fn page(visit: &Here<'_>) -> Made {
+    let mode = if visit.query.get("mode") == Some("test") { Mode::Test } else { Mode::Live };
     let whose = Whose {
         lists: lists::links(visit, &LISTS, visit.part(0)),
         now: visit.services.now(),
-        keys: whose.map(|tenant| tenant_key(tenant.number, mode)).collect(),
-        reader: PLATFORM,
+        books: Books::OfAll("/console/parts/sums"),
         named: vec![("tenantId", visit.tenants())],
         sub: None,
     };

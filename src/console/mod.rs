@@ -11,6 +11,7 @@ mod decisions;
 mod earlier;
 mod lists;
 mod money;
+mod parts;
 mod queues;
 mod rates;
 mod reconciliations;
@@ -20,8 +21,12 @@ mod settings;
 mod subject;
 mod verdict;
 
+use crate::cluster::page_front::ShownBy;
+use crate::cluster::questions::Thing;
+use crate::gateway::services::Services;
 use crate::operators::Operator;
 use crate::pages::confirm::{self, Confirm};
+use crate::pages::form::Form;
 use crate::pages::inside::{ApiResult, Refused, segment, with_query};
 use crate::pages::show;
 use crate::pages::site::{Shown, Site, SiteRow, Visit, site_rows};
@@ -71,6 +76,7 @@ pub static SITE: Site<Operator> = Site {
     recognise: |services, hash| services.callers.operators.of_session(*hash),
     owner: |who| who.account().map_or(ROOT, |account| account.id),
     book: |_| None,
+    shown_by: Some(shown_by),
     who: |who, language| format!("{} · {}", who.who().name, words(language, who.role().name())),
     banner: |_, _| None,
     refused: refused_page,
@@ -85,6 +91,7 @@ pub fn rows() -> Vec<SiteRow<Operator>> {
         show "" => queues::home;
         show "/home" => queues::home;
         show "/search" => money::search;
+        answer "/parts/:id" => parts::answer;
         answer "/payments" => lists::answer;
         answer "/payouts" => lists::answer;
         answer "/cop-payouts" => lists::answer;
@@ -139,6 +146,28 @@ pub fn rows() -> Vec<SiteRow<Operator>> {
         act "/reconciliations" => reconciliations::upload;
         act "/reconciliations/:id/accept" => reconciliations::accept;
     }
+}
+
+/// What a page shows from books, and not by the API, the partition that has them shows.
+fn shown_by(services: &Services, path: &[String], query: &Form) -> Option<ShownBy> {
+    let part = |at: usize| path.get(at).map_or("", String::as_str);
+    let of_tenant = |id: &str| {
+        let tenant = services.callers.directory.tenant(Id::parse(id)?)?;
+        Some(ShownBy::Partition(tenant.partition))
+    };
+    let thing = match part(0) {
+        "tenants" if part(2) == "past" => return of_tenant(part(1)),
+        "requests" => return of_tenant(query.text("tenantId")),
+        "records" => return query.text("partition").parse().ok().map(ShownBy::Partition),
+        "payments" => Thing::Payment,
+        "payouts" => Thing::Payout,
+        "operations" => Thing::Operation,
+        "crypto" => Thing::CryptoPayout,
+        "cop-payouts" => Thing::CopPayout,
+        "chargebacks" => Thing::Chargeback,
+        _ => return None,
+    };
+    Some(ShownBy::Holder(thing, Id::parse(part(1))?))
 }
 
 fn page_name(visit: &Here<'_>) -> &'static str {

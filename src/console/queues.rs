@@ -1,8 +1,9 @@
 //! The queues: what waits for a person, with its number, and what that person may do about it.
 
 use super::at_bank;
-use super::counts::{self, Dead, GivenUp, Untaken};
+use super::counts::{self, Dead, GivenUp, RECONCILIATIONS, Untaken};
 use super::money::{self, cell_to, show_receiver};
+use super::parts::{self, Counted};
 use super::{Here, Made, after, asked, home_of, in_mode, may, path, post_by, subject, verdict};
 use crate::admin;
 use crate::gateway::services::Services;
@@ -13,12 +14,10 @@ use crate::pages::show::{self, items, str_of};
 use crate::pages::site::Shown;
 use crate::pages::view::{self, Block, Button, Cell, Fact, Input, Link, Note, Page, Row, Table, Tone};
 use crate::pages::words::words;
-use crate::reconciliation::shelf::Status;
-use crate::store::read_budget::ReadBudget;
 use api::problem::Problem;
 use domain::platform::operators::Role;
 use domain::resources::operations::Kind as OperationKind;
-use domain::values::ids::{EntityId, Id, Mode, PLATFORM, is_live};
+use domain::values::ids::{EntityId, Id, Mode, is_live};
 use domain::values::time::Timestamp;
 use hyper::Method;
 use serde_json::{Value, json};
@@ -45,7 +44,6 @@ const QUEUES: [Queue; 10] = [
     ("exhaustedWebhooks", ["Eventos que nadie recibió", "Events given up"], "/console/queues#exhaustedWebhooks", ""),
     (RECONCILIATIONS, ["Conciliaciones fallidas", "Failed reconciliations"], "/console/reconciliations", "/admin/reconciliations?status=failed"),
 ];
-const RECONCILIATIONS: &str = "failedReconciliations";
 /// What may not be there yet is nothing then.
 const MAY_BE_MISSING: [&str; 3] = ["copPayouts", "openChargebacks", RECONCILIATIONS];
 
@@ -95,13 +93,13 @@ async fn of_mode(visit: &Here<'_>, api: &str, first: &str) -> Result<Value, Refu
 }
 
 /// The calls that wait in the mode that is shown; those that hold for both are shown with the live ones.
-fn of_approvals(visit: &Here<'_>, list: &Value) -> Result<Vec<Value>, Problem> {
-    let mut kept = Vec::new();
-    for item in items(list) {
-        let of = subject::mode(visit.services, item)?.unwrap_or(Mode::Live);
-        kept.extend((of == mode(visit)).then(|| item.clone()));
-    }
-    Ok(kept)
+async fn of_approvals(visit: &Here<'_>, list: &Value) -> Result<Vec<Value>, Refused> {
+    let of = parts::subjects(visit, items(list)).await?;
+    let is_shown = |item: &&Value| {
+        let of_it = of.get(str_of(item, "approvalId")).and_then(|about| about.mode.as_deref());
+        of_it.unwrap_or(Mode::Live.name()) == mode(visit).name()
+    };
+    Ok(items(list).iter().filter(is_shown).cloned().collect())
 }
 
 /// Whether the API's list takes the mode.
@@ -145,16 +143,25 @@ impl Queues {
                 list => list?,
             };
             if name == "approvals" {
-                list["items"] = of_approvals(visit, &list)?.into();
+                list["items"] = of_approvals(visit, &list).await?.into();
             }
             lists.insert(name, list);
         }
-        let mut untaken = visit.services.read_pool.read(visit.services, PLATFORM, counts::find).await?;
         let mode = mode(visit);
+        let long: Vec<(&'static str, usize)> = lists
+            .iter()
+            .filter(|(_, list)| list["nextCursor"].is_string())
+            .map(|(name, list)| (*name, items(list).len()))
+            .collect();
+        let names: Vec<&str> = long.iter().map(|(name, _)| *name).collect();
+        let Counted { mut untaken, lengths } = parts::queues(visit, mode, &names).await?;
         untaken.dead.retain(|dead| is_live(dead.tenant) == (mode == Mode::Live));
         untaken.given_up.retain(|given_up| is_live(given_up.tenant) == (mode == Mode::Live));
         let live_asked = visit.services.callers.directory.live_asked.len();
-        let long = count_long(visit.services, mode, &lists).await?;
+        let counted = |(name, length): (&'static str, usize)| {
+            (name, lengths.get(name).map_or(length, |counted| length.max(*counted)))
+        };
+        let long = long.into_iter().map(counted).collect();
         Ok(Queues { lists, untaken, live_asked, long })
     }
 
@@ -213,30 +220,6 @@ impl Queues {
         aged.sort_by_key(|(oldest, _)| oldest.unwrap_or(i64::MAX));
         aged.into_iter().map(|(_, fact)| fact).collect()
     }
-}
-
-async fn count_long(
-    services: &Arc<Services>,
-    mode: Mode,
-    lists: &BTreeMap<&'static str, Value>,
-) -> Result<BTreeMap<&'static str, usize>, Problem> {
-    let long = lists.iter().filter(|(_, list)| list["nextCursor"].is_string());
-    let mut found: BTreeMap<&'static str, usize> =
-        long.map(|(name, list)| (*name, items(list).len())).collect();
-    if found.is_empty() {
-        return Ok(found);
-    }
-    // A reconciliation that failed is a file of its own, and all are in memory.
-    let failed = services.files.reconciliations.list(Some(Status::Failed)).len();
-    let count = move |services: &Services, budget: &ReadBudget| {
-        for (name, length) in &mut found {
-            let counted =
-                if *name == RECONCILIATIONS { failed } else { counts::of(services, name, mode, budget)? };
-            *length = counted.max(*length);
-        }
-        Ok(found)
-    };
-    services.read_pool.read_long(services, PLATFORM, count).await
 }
 
 fn next(visit: &Here<'_>, name: &str, list: &Value) -> Option<String> {
@@ -571,12 +554,11 @@ fn tenant_cell(services: &Arc<Services>, tenant_key: u64) -> Cell {
 
 fn given_up(visit: &Here<'_>, list: &[GivenUp]) -> Table {
     let row = |given_up: &GivenUp| {
-        let event = given_up.exhausted.event;
         Row::new([
             tenant_cell(visit.services, given_up.tenant),
             Cell::code(given_up.url.clone()),
-            Cell::text(event.kind.name()).with_sub(event.id.to_string()),
-            show::cell(visit.language, "createdAt", &given_up.exhausted.at.to_string().into()),
+            Cell::text(given_up.kind.clone()).with_sub(given_up.event.clone()),
+            show::cell(visit.language, "createdAt", &given_up.at.clone().into()),
             Cell::code("webhook.exhausted"),
         ])
         .status("failed")

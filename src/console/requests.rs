@@ -23,6 +23,11 @@ pub async fn answer(visit: &Here<'_>) -> Result<Shown, Problem> {
         );
         return Ok(Shown::Page(page.text(text).with(whose(visit))));
     };
+    if services.callers.elsewhere(&tenant).is_some() {
+        // By its id it leads to its partition.
+        let mode = visit.query.text("mode");
+        return Ok(Shown::See(with_query(HERE, &[("tenantId", &tenant.id.to_string()), ("mode", mode)])));
+    }
     let mode = if visit.query.get("mode") == Some("test") { Mode::Test } else { Mode::Live };
     let key = tenant_key(tenant.number, mode);
     let mut log = requests::log(visit, HERE, now);

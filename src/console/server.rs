@@ -1,6 +1,6 @@
 //! The server as operators watch it: rails, health, the audit, and the platform's statements.
 
-use super::{Here, Made, after, may};
+use super::{Here, Made, after, may, parts};
 use crate::language::Language;
 use crate::pages::inside::{segment, with_query};
 use crate::pages::show::{self, items, str_of};
@@ -8,11 +8,9 @@ use crate::pages::site::Shown;
 use crate::pages::statement::{self, Whose};
 use crate::pages::view::{Block, Cell, Fact, Form, Input, Note, Page, Row, Table, Tone};
 use crate::pages::words::words;
-use crate::store::history;
 use api::problem::Problem;
-use domain::entities::Entity;
 use domain::platform::operators::Role;
-use domain::values::ids::{EntityId, Id, Mode, PLATFORM, tenant_key};
+use domain::values::ids::{Id, Mode, tenant_key};
 use domain::values::time::MINUTE_MS;
 use serde_json::{Value, json};
 
@@ -152,15 +150,6 @@ pub async fn back_up(visit: &Here<'_>) -> Result<Shown, Problem> {
     visit.acted(outcome, |answer| after("/console/health", answer), health(visit)).await
 }
 
-/// The second person of a call that waited for one: its entry is of whoever asked for it.
-fn approved_by(visit: &Here<'_>, item: &Value) -> Option<String> {
-    let id =
-        Id::parse(str_of(item, "approvalId")).filter(|_| !str_of(item, "action").starts_with("approval."))?;
-    let found = history::entity(visit.services.engine.reader(), PLATFORM, EntityId::approval(id)).ok()??;
-    let Entity::Approval(approval) = &*found else { return None };
-    approval.decision.as_ref().map(|decision| decision.by.name.to_string())
-}
-
 pub async fn audit(visit: &Here<'_>) -> Made {
     const FILTERS: [&str; 5] = ["operatorId", "action", "tenantId", "from", "to"];
     let (found, next) = visit.list("/admin/audit", "/console/audit", &FILTERS, "50").await?;
@@ -174,6 +163,7 @@ pub async fn audit(visit: &Here<'_>) -> Made {
         if name == "tenantId" { input.options(visit.tenants()) } else { input }
     };
     let form = visit.filter("/console/audit", labels.map(filter));
+    let approved = parts::second_persons(visit, items(&found)).await?;
     let row = |item: &Value| {
         let change = |name: &str| {
             // What an object is called says nothing that the act does not say.
@@ -192,7 +182,9 @@ pub async fn audit(visit: &Here<'_>) -> Made {
             .into_iter()
             .filter(|text| !text.is_empty())
             .collect();
-        let who = match approved_by(visit, item) {
+        // The entry of a call that waited for a second person is of whoever asked for it.
+        let second = approved.get(str_of(item, "approvalId"));
+        let who = match second.filter(|_| !str_of(item, "action").starts_with("approval.")) {
             Some(second) => {
                 let (asked, approved) = (visit.say("pidió", "asked by"), visit.say("aprobó", "approved by"));
                 Cell::text(format!("{asked} {}, {approved} {second}", str_of(&item["operator"], "name")))

@@ -11,14 +11,17 @@ use crate::pages::words::words;
 use crate::store::history::{EntityReader, Stored};
 use crate::store::read_budget::{ReadBudget, Stopped};
 use api::lists::{List, Span, Tenants};
+use api::problem::Problem;
 use api::records::Unread;
 use domain::entities::means::Method;
 use domain::entities::payment::{Status, facet};
 use domain::entities::{Entity, crypto_payout, payout};
 use domain::values::ids::{Kind, Mode, PLATFORM, tenant_key};
 use domain::values::time::{SECOND_MS, Timestamp, Zone};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A feed that failed as often in a row does not work.
 const FAILURES: u64 = 3;
@@ -27,7 +30,13 @@ const SUMMED: usize = 2_000;
 
 /// `note` of what `/admin/status` says.
 pub fn note(visit: &Here<'_>, status: &Value) -> Note {
-    let more = faults(visit.language, status, visit.services.now());
+    let mut more = faults(visit.language, status, visit.services.now());
+    if let Some(missing) = visit.inside.missing() {
+        more.insert(
+            0,
+            format!("{} {missing}", visit.say("No responden las particiones", "No answer of the partitions")),
+        );
+    }
     let (tone, text) = match more.len() {
         0 => (Tone::Good, visit.say("Todo funciona.", "Everything works.")),
         _ => (Tone::Bad, visit.say("No todo funciona:", "Not everything works:")),
@@ -127,15 +136,37 @@ fn faults(language: Language, status: &Value, now: Timestamp) -> Vec<String> {
 /// What a way of money took in or paid out today: how often, and how much.
 type Ways = BTreeMap<(bool, &'static str, &'static str), (usize, i64)>;
 
-/// Live money of today, of all tenants, by the way it went.
-pub async fn money_today(visit: &Here<'_>) -> Result<Vec<Block>, crate::pages::inside::Refused> {
-    let services = visit.services;
+/// Live money of today of a partition's tenants.
+#[derive(Serialize, Deserialize)]
+pub struct Today {
+    /// Whether it came in, by which way, in which currency; how often, and how much.
+    ways: Vec<(bool, String, String, usize, i64)>,
+    is_whole: bool,
+}
+
+pub async fn ways_today(services: &Arc<Services>) -> Result<Today, Problem> {
     let from = services.now().date_in(Zone::Caracas).start_in(Zone::Caracas);
-    let tenants = services.callers.directory.tenants();
+    let tenants = services.callers.own_tenants();
     let keys: Vec<u64> = tenants.iter().map(|tenant| tenant_key(tenant.number, Mode::Live)).collect();
     let read = move |services: &Services, budget: &ReadBudget| ways(services, &keys, from, budget);
     let (ways, is_whole) = services.read_pool.read_long(services, PLATFORM, read).await?;
-    let row = |((is_in, way, currency), (count, minor)): (&(bool, &str, &str), &(usize, i64))| {
+    let one = |((is_in, way, currency), (count, minor)): ((bool, &str, &str), (usize, i64))| {
+        (is_in, way.to_owned(), currency.to_owned(), count, minor)
+    };
+    Ok(Today { ways: ways.into_iter().map(one).collect(), is_whole })
+}
+
+/// Live money of today, of all tenants, by the way it went.
+pub async fn money_today(visit: &Here<'_>) -> Result<Vec<Block>, crate::pages::inside::Refused> {
+    let (mut ways, mut is_whole) = (BTreeMap::<(bool, String, String), (usize, i64)>::new(), true);
+    for today in visit.inside.parts::<Today>("/console/parts/today").await? {
+        is_whole &= today.is_whole;
+        for (is_in, way, currency, count, minor) in today.ways {
+            let sum = ways.entry((is_in, way, currency)).or_default();
+            *sum = (sum.0 + count, sum.1.saturating_add(minor));
+        }
+    }
+    let row = |((is_in, way, currency), (count, minor)): (&(bool, String, String), &(usize, i64))| {
         let direction = if *is_in { visit.say("Entró", "Came in") } else { visit.say("Salió", "Went out") };
         Row::new([
             Cell::text(words(visit.language, way)),

@@ -12,10 +12,12 @@ use crate::rates::Item;
 use api::problem::Problem;
 use domain::codec;
 use domain::platform::beside::Beside;
+use domain::platform::operators::OperatorAccount;
 use domain::platform::{Followed, PlatformBook, PlatformChange};
 use domain::record::Record;
 use domain::resources::tenants::PlatformAsk;
 use domain::values::ids::PLATFORM;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 use wal::Reader;
@@ -181,7 +183,7 @@ fn look_through(
 
 /// Takes over what the first partition's leader sent. The answer is how far this partition has followed; no bytes ask
 /// for it, as at the beginning and after a failure: what is durable by then holds here too when it is answered.
-async fn take(services: &Arc<Services>, sent: &[u8]) -> Result<u64, Problem> {
+async fn take(services: &Arc<Services>, sent: &[u8], end_approvals: EndApprovals) -> Result<u64, Problem> {
     if sent.is_empty() {
         let _turn = services.banks.turn.lock().await;
         services.banks.learn(&services.platform_book().await?.banks);
@@ -190,23 +192,36 @@ async fn take(services: &Arc<Services>, sent: &[u8]) -> Result<u64, Problem> {
         let (after, followed) = codec::decode(sent).map_err(|error| {
             Problem::internal_error(format!("what partition 0 sent cannot be read: {error}"))
         })?;
-        write(services, after, followed).await?;
+        write(services, after, followed, end_approvals).await?;
     }
     Ok(services.platform_book().await?.followed)
 }
 
+/// Ends the calls that wait for a second person of who may ask for them no more, or might not in one of these states.
+pub type EndApprovals =
+    fn(Arc<Services>, Vec<Arc<OperatorAccount>>) -> Pin<Box<dyn Future<Output = Result<(), Problem>> + Send>>;
+
 /// What [`take`] does with each message of the first partition's leader.
-pub fn inlet(services: &Arc<Services>) -> Inlet {
+pub fn inlet(services: &Arc<Services>, end_approvals: EndApprovals) -> Inlet {
     let services = Arc::clone(services);
     Box::new(move |message| {
         let services = Arc::clone(&services);
         // It goes on when nobody waits any more.
-        let taken = tokio::spawn(async move { take(&services, &message).await });
+        let taken = tokio::spawn(async move { take(&services, &message, end_approvals).await });
         Box::pin(async move { taken.await.map_err(|_| Problem::shutting_down())? })
     })
 }
 
-async fn write(services: &Arc<Services>, after: u64, followed: Followed) -> Result<(), Problem> {
+async fn write(
+    services: &Arc<Services>,
+    after: u64,
+    followed: Followed,
+    end_approvals: EndApprovals,
+) -> Result<(), Problem> {
+    if !followed.operators.is_empty() {
+        // What an asker asked for ends with the right to ask for it: before that comes back, too.
+        end_approvals(Arc::clone(services), Vec::new()).await?;
+    }
     let turn = services.banks.turn.lock().await;
     let ask = PlatformAsk::Follow { after, followed };
     let changed = ask::platform(services, ask, None, None).await?;
@@ -215,6 +230,9 @@ async fn write(services: &Arc<Services>, after: u64, followed: Followed) -> Resu
         services.banks.learn(banks);
     }
     drop(turn);
+    if !followed.operators.is_empty() {
+        end_approvals(Arc::clone(services), followed.operators.clone()).await?;
+    }
     let prices = &services.prices;
     let _pinning = prices.pinning.lock().await;
     for beside in &followed.besides {

@@ -1,6 +1,7 @@
 //! The parts of the server that requests may need: put together once by `app/parts.rs`, shared by
 //! all listeners.
 
+use crate::cluster::page_front::ToFront;
 use crate::cluster::{Cluster, Sending};
 use crate::disk::Disk;
 use crate::gateway::bank_feed::BankFeed;
@@ -126,6 +127,8 @@ pub struct Callers {
     pub followers: Option<Arc<Followers>>,
     /// Of several partitions: the way to the others.
     pub sending: Option<Sending>,
+    /// Of several partitions: the way of pages to all of them.
+    pub to_front: Option<ToFront>,
     /// Of accounts, to this partition.
     pub moves: Arc<Moves>,
 }
@@ -336,6 +339,7 @@ impl Services {
                 // Nobody hears of what is rehearsed, and its numbers are beyond the log's.
                 followers: callers.followers.as_ref().map(|others| Arc::new(others.rehearsed())),
                 sending: callers.sending.clone(),
+                to_front: callers.to_front.clone(),
                 moves: Arc::default(),
             },
             prices: Prices {

@@ -22,7 +22,9 @@ use crate::pages::view::{self, Block, Input, Kind, Note, Page, Tone, Writing};
 use api::problem::Problem;
 use domain::values::time::Timestamp;
 use hyper::header::{self, HeaderName, HeaderValue};
+use hyper::http::request::Parts;
 use hyper::{Method, Uri};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use subtle::ConstantTimeEq;
@@ -83,7 +85,12 @@ impl<W: Send + Sync> Pages<W> {
     }
 
     fn visitor(&self, arrival: &Arrival) -> Option<(String, [u8; 32], W)> {
-        let cookie = self.cookie().find(&arrival.head.headers)?;
+        let cookie = self.cookie().find(&arrival.head.headers);
+        // The process that has the session let them in, or a page asks here.
+        if let Some(OnBehalf(hash)) = arrival.head.extensions.get::<OnBehalf>() {
+            return Some((cookie.unwrap_or_default(), *hash, (self.site.recognise)(&self.services, hash)?));
+        }
+        let cookie = cookie?;
         let is_used = !arrival.head.headers.contains_key(HX_REQUEST);
         let hash = self.sessions.find(&cookie, is_used)?;
         let Some(who) = (self.site.recognise)(&self.services, &hash) else {
@@ -120,6 +127,18 @@ impl<W: Send + Sync> Pages<W> {
         let Some((cookie, hash, who)) = self.visitor(arrival) else {
             return self.login_instead(arrival, inbound, language, &query, acts).await;
         };
+        let below = head.uri.path().strip_prefix(self.site.base).unwrap_or_default();
+        let decoded =
+            |part: &str| percent_encoding::percent_decode_str(part).decode_utf8_lossy().into_owned();
+        let path: Vec<String> = below.split('/').filter(|part| !part.is_empty()).map(decoded).collect();
+        let front = self.site.shown_by.zip(self.services.callers.to_front.as_ref());
+        if let Some((shown_by, front)) = front
+            && head.extensions.get::<OnBehalf>().is_none()
+            && let Some(by) = shown_by(&self.services, &path, &query)
+        {
+            let body = inbound.bytes().await?;
+            return of_another(head, front.page(by, arrival, OnBehalf(hash), body).await?);
+        }
         let csrf = self.csrf(&cookie);
         let (mut form, mut file) = (Form::query(None), None);
         if acts {
@@ -128,11 +147,8 @@ impl<W: Send + Sync> Pages<W> {
                 return Err(no_token());
             }
         }
-        let below = head.uri.path().strip_prefix(self.site.base).unwrap_or_default();
-        let decoded =
-            |part: &str| percent_encoding::percent_decode_str(part).decode_utf8_lossy().into_owned();
-        let path = below.split('/').filter(|part| !part.is_empty()).map(decoded).collect();
-        let inside = Inside::of(api, OnBehalf(hash), arrival);
+        let front = front.map(|(_, front)| (front, self.services.callers.partition));
+        let inside = Inside::of(api, front, OnBehalf(hash), arrival);
         let (site, services) = (self.site, &self.services);
         let visit = Visit { site, who, services, language, path, query, form, file, inside, arrival, csrf };
         let shown = match row {
@@ -146,7 +162,10 @@ impl<W: Send + Sync> Pages<W> {
             PageRow::Nothing | PageRow::File | PageRow::LogIn => return Err(Problem::not_found()),
         };
         match shown {
-            Shown::Page(page) => {
+            Shown::Page(mut page) => {
+                if let Some(missing) = visit.inside.missing() {
+                    page.blocks.insert(0, without(language, &missing));
+                }
                 let (mut shell, mut on) = (self.shell(&visit, page.name), visit.writing());
                 if let Some(at) = page.at.as_deref().filter(|_| acts) {
                     (shell.other_language, on.refresh) = (shell::in_other_language(language, at), Some(at));
@@ -278,6 +297,28 @@ impl<W: Send + Sync> Pages<W> {
             class: self.site.base.trim_start_matches('/'),
             ..self.site.guest(visit.language, visit.arrival)
         }
+    }
+}
+
+/// Without which the page is.
+fn without(language: Language, partitions: &str) -> Block {
+    let text = match language {
+        Language::Spanish => format!("Falta lo de las particiones {partitions}: ahora no responden."),
+        Language::English => {
+            format!("What is of the partitions {partitions} is missing: they do not answer now.")
+        }
+    };
+    Block::Note(Note::new(Tone::Warning, text))
+}
+
+/// A page that another process shows. What refuses it is no page, and is shown as every refusal is.
+fn of_another(head: &Parts, reply: Reply) -> Result<Reply, Problem> {
+    let refusal = (reply.status >= 400).then(|| serde_json::from_slice::<Value>(&reply.body).ok()).flatten();
+    match refusal {
+        None => Ok(reply),
+        Some(_) if reply.status == 404 => Err(Problem::not_found()),
+        Some(said) if said["error"] == "no_leader" || head.method == Method::GET => Err(Problem::no_leader()),
+        Some(_) => Err(Problem::storage_unavailable()),
     }
 }
 

@@ -1,7 +1,11 @@
 //! Calls of an API by a page of the same server. A page asks what its visitor could ask with the
 //! key, by the very same way (`gateway/dispatch.rs`), and gets the answer that the visitor would
-//! get: pages have no rules about money, scopes or roles of their own.
+//! get: pages have no rules about money, scopes or roles of their own. A page that is of several partitions asks its
+//! node's front instead, all but what the first one decides and this process is.
 
+use crate::cluster::MISSING;
+use crate::cluster::page_front::ToFront;
+use crate::cluster::ways::{Way, way};
 use crate::http::body::Inbound;
 use crate::http::listen::{Answer, Arrival, OnBehalf};
 use crate::http::respond::{JSON, Reply, RequestId};
@@ -10,16 +14,24 @@ use api::problem::Problem;
 use bytes::Bytes;
 use hyper::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderName, HeaderValue};
 use hyper::http::request::Builder;
-use hyper::{Method, Request};
+use hyper::{Method, Request, Uri};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::pin::Pin;
+use std::sync::{Mutex, PoisonError};
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const SCOPE_MISSING: &str = "scope_missing";
 
 pub struct Inside<'a> {
     api: &'a dyn Inner,
+    /// Of several partitions, with this process's own.
+    front: Option<(&'a ToFront, u8)>,
+    /// Partitions that are not in an answer.
+    missing: Mutex<BTreeSet<u8>>,
     visitor: OnBehalf,
     host: Option<HeaderValue>,
     peer: SocketAddr,
@@ -64,9 +76,16 @@ impl<A: Answer> Inner for A {
 }
 
 impl<'a> Inside<'a> {
-    pub fn of(api: &'a impl Answer, visitor: OnBehalf, arrival: &Arrival) -> Inside<'a> {
+    pub fn of(
+        api: &'a impl Answer,
+        front: Option<(&'a ToFront, u8)>,
+        visitor: OnBehalf,
+        arrival: &Arrival,
+    ) -> Inside<'a> {
         Inside {
             api,
+            front,
+            missing: Mutex::default(),
             visitor,
             // HTTP/2 names it in no header.
             host: arrival.head.headers.get(HOST).cloned().or_else(|| {
@@ -75,6 +94,24 @@ impl<'a> Inside<'a> {
             peer: arrival.peer,
             request_id: arrival.request_id.clone(),
         }
+    }
+
+    /// Those that could not be asked so far.
+    pub fn missing(&self) -> Option<String> {
+        let missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
+        let named: Vec<String> = missing.iter().map(u8::to_string).collect();
+        (!named.is_empty()).then(|| named.join(", "))
+    }
+
+    /// What each partition says of its own books.
+    pub async fn parts<T: DeserializeOwned>(&self, path: &str) -> Result<Vec<T>, Refused> {
+        #[derive(Deserialize)]
+        struct Parts<T> {
+            items: Vec<T>,
+        }
+        let parts = self.get(path).await?;
+        let parts: Parts<T> = serde_json::from_value(parts).map_err(Problem::internal_error)?;
+        Ok(parts.items)
     }
 
     pub async fn get(&self, path: &str) -> ApiResult {
@@ -166,9 +203,27 @@ impl<'a> Inside<'a> {
             return Reply::problem(&Problem::not_found(), &request_id);
         };
         let (head, ()) = request.into_parts();
+        let is_here =
+            |own: u8| own == 0 && way(&head.method, head.uri.path()) == Way::First && !is_page(&head.uri);
+        let front = self.front.filter(|(_, own)| !is_here(*own));
         let arrival = Arrival { head, request_id, peer: self.peer };
-        self.api.ask(arrival, body.unwrap_or_default()).await
+        let Some((front, _)) = front else {
+            return self.api.ask(arrival, body.unwrap_or_default()).await;
+        };
+        let mut reply = front.ask(arrival, body.unwrap_or_default()).await;
+        if let Some(missing) = reply.take_header(&MISSING) {
+            let named =
+                missing.to_str().unwrap_or_default().split(',').filter_map(|one| one.parse::<u8>().ok());
+            self.missing.lock().unwrap_or_else(PoisonError::into_inner).extend(named);
+            reply = reply.header(MISSING, missing);
+        }
+        reply
     }
+}
+
+/// Not of the API: what another page counts.
+fn is_page(uri: &Uri) -> bool {
+    !uri.path().starts_with("/admin/")
 }
 
 fn read(reply: Reply) -> ApiResult {

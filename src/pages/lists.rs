@@ -24,7 +24,9 @@ use api::records::{Stopped, Unread};
 use api::{chargebacks, conversions, cop_payments, crypto, payments, payouts};
 use asked::Asked;
 use domain::values::time::{Date, Timestamp, Zone};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 const LIMIT: &str = "50";
@@ -143,14 +145,20 @@ pub fn described(document: &Document, which: usize) -> Vec<Described> {
 /// What stands under the reference of what has this id.
 pub type Sub = Box<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
+/// What a list is summed from.
+pub enum Books {
+    /// Those of these tenant keys; the last is the one whose read it is.
+    These(Vec<u64>, u64),
+    /// Those of each partition, which says at this address what is in its own.
+    OfAll(&'static str),
+}
+
 /// Whose things a site lists, and what it says of them in its own way.
 pub struct Whose {
     /// The lists of the site.
     pub lists: Vec<Link>,
     pub now: Timestamp,
-    /// The tenant keys that are listed, and the one whose read it is.
-    pub keys: Vec<u64>,
-    pub reader: u64,
+    pub books: Books,
     /// What may be chosen for a filter that is the id of something.
     pub named: Vec<(&'static str, Vec<(String, String)>)>,
     /// What it adds to a row, made once for the page.
@@ -301,11 +309,20 @@ async fn totals<W>(
     // What one reference names is on the page.
     let reads = resource.reads.filter(|_| !asked.names_one())?;
     let list = query::read(Some(&asked.of_list()), reads).ok()?;
-    let (is_more, keys) = (visit.query.get("sums") == Some("more"), whose.keys.clone());
+    let is_more = visit.query.get("sums") == Some("more");
     let most = if is_more { FOUND_MORE } else { FOUND };
-    let read = sums(visit.services, whose.reader, keys, list, most);
+    let summed = match &whose.books {
+        Books::These(keys, reader) => {
+            sums(visit.services, *reader, keys.clone(), list, most).await.map_err(Refused::from)
+        }
+        Books::OfAll(at) => {
+            let most = most.to_string();
+            let asked = with_query(&asked.of_api(at), &[("of", resource.name), ("most", &most)]);
+            visit.inside.parts(&asked).await.map(|parts| parts.into_iter().fold(Sums::nothing(), Sums::and))
+        }
+    };
     let language = visit.language;
-    let Ok(totals) = read.await else {
+    let Ok(totals) = summed else {
         return Some(vec![(
             visit.say("Ahora no se pudo sumar.", "It could not be summed now.").to_owned(),
             None,
@@ -357,14 +374,76 @@ pub fn money(language: Language, minor: i64, currency: &str) -> String {
     format!("{sign}\u{a0}{}", language.amount(minor, domain::values::money::decimals(currency)))
 }
 
+/// What a list comes to.
+#[derive(Serialize, Deserialize)]
+pub struct Sums {
+    count: usize,
+    by_status: BTreeMap<String, OfStatus>,
+    is_whole: bool,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+struct OfStatus {
+    count: usize,
+    /// Minor units, by currency.
+    sums: BTreeMap<String, i64>,
+}
+
+impl Sums {
+    fn nothing() -> Sums {
+        Sums { count: 0, by_status: BTreeMap::new(), is_whole: true }
+    }
+
+    fn and(mut self, other: Sums) -> Sums {
+        self.count += other.count;
+        self.is_whole &= other.is_whole;
+        for (status, of) in other.by_status {
+            let sum = self.by_status.entry(status).or_default();
+            sum.count += of.count;
+            for (currency, minor) in of.sums {
+                let minor_sum = sum.sums.entry(currency).or_default();
+                *minor_sum = minor_sum.saturating_add(minor);
+            }
+        }
+        self
+    }
+}
+
+impl From<Totals> for Sums {
+    fn from(totals: Totals) -> Sums {
+        let of_status = |(status, of): (&str, api::lists::OfStatus)| {
+            let sums = of.sums.into_iter().map(|(currency, minor)| (currency.to_owned(), minor)).collect();
+            (status.to_owned(), OfStatus { count: of.count, sums })
+        };
+        let by_status = totals.by_status.into_iter().map(of_status).collect();
+        Sums { count: totals.count, by_status, is_whole: totals.is_whole }
+    }
+}
+
+/// What a list of these tenant keys comes to, of which the address says what the API is asked.
+pub async fn sums_of<W>(
+    visit: &Visit<'_, W>,
+    described: &Described,
+    (keys, reader): (Vec<u64>, u64),
+    most: usize,
+) -> Result<Sums, Problem> {
+    const OWN: [&str; 5] = ["of", "most", "tenantId", "mode", "lang"];
+    let reads = described.resource.reads.ok_or_else(Problem::not_found)?;
+    let asked = query::sent_parameters(visit.arrival.head.uri.query());
+    let of_list: Vec<&str> =
+        asked.filter(|(_, name, _)| !OWN.contains(&&**name)).map(|(sent, ..)| sent).collect();
+    let list = query::read(Some(&of_list.join("&")), reads).map_err(|_| Problem::not_found())?;
+    sums(visit.services, reader, keys, list, most).await
+}
+
 /// What a list of these tenant keys comes to, read where no request waits behind it.
-pub async fn sums(
+async fn sums(
     services: &Arc<Services>,
     reader: u64,
     keys: Vec<u64>,
     list: List,
     most: usize,
-) -> Result<Totals, Problem> {
+) -> Result<Sums, Problem> {
     let read = move |services: &Services, budget: &_| {
         let log = services.engine.reader();
         let newest = EntityReader::of(log);
@@ -377,7 +456,7 @@ pub async fn sums(
             Unread::Problem(problem) => Stopped::Unreadable(problem.message.to_string()),
         })
     };
-    services.read_pool.read_long(services, reader, read).await
+    services.read_pool.read_long(services, reader, read).await.map(Sums::from)
 }
 
 /// The lists of a site, of which one is shown.

@@ -1,6 +1,7 @@
 //! What a site has of its own: who may log in with what, which pages there are, and what a visit of
 //! one of them knows.
 
+use crate::cluster::page_front::ShownBy;
 use crate::gateway::services::Services;
 use crate::http::listen::Arrival;
 use crate::http::respond::{self, Reply};
@@ -79,6 +80,9 @@ pub struct Site<W: 'static> {
     pub owner: fn(&W) -> Id,
     /// Whose account all of its pages are about, in one mode.
     pub book: fn(&W) -> Option<u64>,
+    /// Of a site whose pages are of all partitions: by whom one is shown that needs the books of one, by its path and
+    /// query.
+    pub shown_by: Option<fn(&Services, &[String], &form::Form) -> Option<ShownBy>>,
     pub who: fn(&W, Language) -> String,
     pub banner: fn(&W, Language) -> Option<&'static str>,
     /// The page in the place of one that the API refused to the visitor.

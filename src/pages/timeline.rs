@@ -70,7 +70,16 @@ pub async fn of(
     });
     let story = read.await?;
     let events = story.events(entity.id).into_iter().map(|(id, _, kind)| (id, kind)).collect();
+    let records_at = records_at.map(|at| (at, services.callers.partition));
     Ok(Timeline { steps: steps(language, &story, entity, records_at), events })
+}
+
+/// The address of a record's page; of several partitions each has a log of its own.
+pub fn record_page(at: &str, seq: u64, partition: u8) -> String {
+    match partition {
+        0 => format!("{at}/{seq}"),
+        partition => format!("{at}/{seq}?partition={partition}"),
+    }
 }
 
 #[derive(Default)]
@@ -79,7 +88,7 @@ struct Before {
     bank: bank::SaidBefore,
 }
 
-fn steps(language: Language, story: &Story, entity: EntityId, records_at: Option<&str>) -> Vec<Step> {
+fn steps(language: Language, story: &Story, entity: EntityId, records_at: Option<(&str, u8)>) -> Vec<Step> {
     let mut before = Before::default();
     let mut step = |moment| of_moment(language, moment, entity, &mut before, records_at);
     let records = story.moments.iter().map(|moment| (moment.time, moment.seq, step(moment)));
@@ -126,7 +135,7 @@ fn of_moment(
     moment: &Moment,
     entity: EntityId,
     before: &mut Before,
-    records_at: Option<&str>,
+    records_at: Option<(&str, u8)>,
 ) -> Step {
     let cause = moment.record.cause;
     let state = moment.record.entity(entity).map(|state| &**state);
@@ -168,7 +177,7 @@ fn of_moment(
     let record =
         format!("{} {} · {}", language.say("Registro", "Record"), moment.seq, moment.record.cause.name());
     let link = match records_at {
-        Some(place) => Some(Link::new(record, format!("{place}/{}", moment.seq))),
+        Some((place, partition)) => Some(Link::new(record, record_page(place, moment.seq, partition))),
         None => {
             more.push(record);
             None

@@ -10,6 +10,7 @@ use crate::language::Language;
 use crate::pages::qr::Drawing;
 use api::problem::Problem;
 use askama::Template;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub struct Page {
@@ -134,7 +135,7 @@ impl Note {
     }
 }
 
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub struct Cell {
     pub text: String,
     pub sub: String,
@@ -202,6 +203,7 @@ impl Cell {
     }
 }
 
+#[derive(Serialize, Deserialize)]
 pub struct Fact {
     pub field: String,
     pub label: String,

@@ -2,7 +2,7 @@
 
 use super::{Here, Made, agent_of, own_keys};
 use crate::pages::inside::Refused;
-use crate::pages::lists::{self, Described, Sub, Whose};
+use crate::pages::lists::{self, Books, Described, Sub, Whose};
 use crate::pages::show::{items, str_of};
 use crate::pages::site::Shown;
 use crate::pages::statement;
@@ -37,8 +37,7 @@ pub async fn page(visit: &Here<'_>) -> Made {
     let whose = Whose {
         lists: links(visit, visit.part(0)),
         now: statement::present(visit.services, tenant).await,
-        keys: vec![tenant],
-        reader: tenant,
+        books: Books::These(vec![tenant], tenant),
         named: vec![("merchantId", sellers)],
         sub: agents,
     };

@@ -124,6 +124,7 @@ pub static SITE: Site<Caller> = Site {
     recognise: |services, hash| services.callers.directory.recognise(hash, services.now()),
     owner: |who| who.tenant.id,
     book: |who| Some(who.tenant_key),
+    shown_by: None,
     who: |who, language| {
         let mode = if who.livemode() { language.say("real", "live") } else { language.say("prueba", "test") };
         format!("{} · {mode} · {}…", who.tenant.name, who.key.prefix)

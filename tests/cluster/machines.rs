@@ -159,6 +159,13 @@ impl Machines {
         std::fs::write(path, text).expect("it is written");
     }
 
+    /// Has calls of this kind wait for a second person.
+    pub fn approvals(&self, node: usize, of: &str) {
+        let text = std::fs::read_to_string(self.file(node)).expect("a configuration");
+        let text = text.replace("[admin]\n", &format!("[admin]\napprovals = [\"{of}\"]\n"));
+        std::fs::write(self.file(node), text).expect("it is written");
+    }
+
     /// Gives a node another name.
     pub fn rename(&self, node: usize, name: &str) {
         let text = std::fs::read_to_string(self.file(node)).expect("a configuration");

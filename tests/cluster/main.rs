@@ -5,6 +5,7 @@
 mod any_node;
 mod bank;
 mod beside;
+mod console;
 mod copies;
 mod deploying;
 mod founding;
@@ -14,6 +15,7 @@ mod load;
 mod machines;
 mod moves;
 mod moving;
+mod operators;
 mod own;
 mod partitions;
 mod proxy;

@@ -96,7 +96,16 @@ pub async fn answer<W>(
     };
     let [spanish, english] = described.resource.title;
     let period = period(visit.query.text("from"), visit.query.text("to"));
-    let name = people::file_name(&[visit.say(spanish, english), shop, &period]);
+    let missing = visit.inside.missing().map(|missing| match language {
+        Language::Spanish => format!("sin particiones {missing}"),
+        Language::English => format!("without partitions {missing}"),
+    });
+    let name = people::file_name(&[
+        visit.say(spanish, english),
+        shop,
+        &period,
+        missing.as_deref().unwrap_or_default(),
+    ]);
     Ok(Shown::Raw(reply.rewritten(&name, Arc::new(rows))))
 }
 

@@ -314,7 +314,7 @@ impl Universe {
                     settings: Arc::new(Settings::default()),
                     keys: keys.into(),
                     opener: None,
-                    partitions: self.partitions,
+                    partitions: (0..self.partitions).collect(),
                 };
                 self.spawn(first, move |server| async move {
                     let result = async {
