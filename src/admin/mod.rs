@@ -21,6 +21,7 @@ pub mod due;
 mod finding;
 mod gathering;
 mod keys;
+pub mod live_asks;
 mod notices;
 mod operations;
 mod operators;

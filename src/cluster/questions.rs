@@ -26,6 +26,8 @@ pub enum Question {
     Claim(String),
     /// The hash of an account's key.
     Key([u8; 32]),
+    /// The number of a live payer's document.
+    Payer(u32),
 }
 
 /// Whether this partition has it, if it leads.
@@ -38,6 +40,7 @@ impl fmt::Display for Question {
             Question::Link(slug) => write!(f, "link {slug}"),
             Question::Claim(slug) => write!(f, "claim {slug}"),
             Question::Key(hash) => write!(f, "key {}", hex::encode(hash)),
+            Question::Payer(document) => write!(f, "payer {document}"),
         }
     }
 }
@@ -50,6 +53,7 @@ impl Question {
             "link" => Question::Link(name.to_owned()),
             "claim" => Question::Claim(name.to_owned()),
             "key" => Question::Key(hex::decode(name).ok()?.try_into().ok()?),
+            "payer" => Question::Payer(name.parse().ok()?),
             _ => return None,
         })
     }
@@ -87,6 +91,7 @@ mod tests {
             Question::Link("camisa-lino".to_owned()),
             Question::Claim("camisa-lino".to_owned()),
             Question::Key([7; 32]),
+            Question::Payer(12_345_678),
         ] {
             assert_eq!(Question::parse(&question.to_string()), Some(question));
         }

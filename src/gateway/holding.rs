@@ -2,6 +2,7 @@
 //! address is of one of its own accounts.
 
 use crate::cluster::questions::{Holds, Question};
+use crate::gateway::notices::is_payer;
 use crate::gateway::services::Services;
 use crate::store::history;
 use domain::index::Space;
@@ -30,6 +31,7 @@ pub fn holds(services: &Arc<Services>) -> Holds {
                 let caller = callers.directory.recognise(hash, services.now());
                 caller.is_some_and(|caller| caller.tenant.partition == callers.partition)
             }
+            Question::Payer(document) => is_payer(reader, *document)?,
         })
     })
 }
