@@ -22,7 +22,7 @@ mod stop_signals;
 mod surfaces;
 mod welcome;
 
-use crate::admin;
+use crate::admin::{self, live_asks};
 use crate::cluster::front::{ListenerKind, StandbyFront};
 use crate::cluster::growing;
 use crate::cluster::peer_front::PeerFront;
@@ -115,6 +115,7 @@ pub async fn run(
         tokio::spawn(keep_routes(Arc::clone(&services)));
         cluster.answer_by(holding::holds(&services, admin::has_thing));
         cluster.move_by(moving::start(&services));
+        cluster.answer_live_by(live_asks::inlet(&services));
         match partition {
             0 => following::start(&services),
             _ => cluster.follow_by(following::inlet(&services, admin::end_approvals)),

@@ -86,7 +86,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 pub type Inlet =
     Box<dyn Fn(Bytes) -> Pin<Box<dyn Future<Output = Result<u64, Problem>> + Send>> + Send + Sync>;
 
-/// Answers what another partition's leader asks while a tenant moves.
+/// Answers what another partition's leader asks while a tenant moves, or about live money.
 pub type MoveInlet =
     Box<dyn Fn(Bytes) -> Pin<Box<dyn Future<Output = Result<Vec<u8>, Problem>> + Send>> + Send + Sync>;
 
@@ -125,6 +125,7 @@ struct Shared {
     inlet: OnceLock<Inlet>,
     holds: OnceLock<questions::Holds>,
     move_inlet: OnceLock<MoveInlet>,
+    live_inlet: OnceLock<MoveInlet>,
 }
 
 struct Settings {
@@ -272,6 +273,11 @@ impl Cluster {
     /// Of any partition, once it leads.
     pub fn move_by(&self, inlet: MoveInlet) {
         let _ = self.shared.move_inlet.set(inlet);
+    }
+
+    /// Of any partition, once it leads.
+    pub fn answer_live_by(&self, inlet: MoveInlet) {
+        let _ = self.shared.live_inlet.set(inlet);
     }
 
     pub fn takeovers(&self) -> u64 {

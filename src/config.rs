@@ -145,8 +145,8 @@ impl Config {
     }
 
     /// Of one of a node's partitions, out of the node's own: its directory, its etcd and its keys there, its listener for
-    /// nodes.
-    /// Live banks, feeds and the tenants of the configuration are the first one's.
+    /// nodes. Feeds, which the first one alone asks, and the tenants of the configuration are that one's; a network of
+    /// USDT is served where there is a wallet for it.
     pub fn of_partition(&self, partition: u8) -> Config {
         let mut config = Config { partition: Some(partition), ..self.clone() };
         if partition == 0 {
@@ -163,10 +163,8 @@ impl Config {
         }
         config.cluster.peer_listen.set_port(0);
         config.bootstrap_tenants.clear();
-        config.rates.feeds.clear();
-        (config.rates.bank, config.banks_feed_url) = (None, None);
-        (config.rails.r4, config.rails.wompi) = (None, None);
-        config.rails.evm.clear();
+        config.banks_feed_url = None;
+        config.rails.evm = self.rails.evm.iter().filter_map(|evm| evm.of_partition(partition)).collect();
         config
     }
 

@@ -2,26 +2,34 @@
 //! mode between two days, and orders that are open at it.
 //!
 //! All of it is read in parts in the pool of long reads, so that nobody's read waits for all of it,
-//! and only what belongs to the rail and the days stays in memory.
+//! and only what belongs to the rail and the days stays in memory. Of a tenant of another partition the parts are
+//! asked for there. One that does not answer ends it: what it has would look like money of nobody.
 
 use super::due::unresolved;
+use crate::gateway::live_asks;
 use crate::gateway::services::Services;
 use crate::reconciliation::entries::{self, Entry, zone};
 use crate::store::history::{self, Unreadable};
 use crate::store::merge_cursor::MergeCursor;
 use crate::store::read_budget::{ReadBudget, Stopped};
 use api::problem::Problem;
+use domain::entities::Entity;
 use domain::entities::means::{Method, Offer};
 use domain::entities::payment::{Status, facet};
 use domain::entities::payout;
 use domain::index;
+use domain::platform::live_asks::LiveAsk;
 use domain::resources::payments::charge::TRANSFER_DAYS_MAX;
 use domain::values::ids::{EntityId, Id, Kind, Mode, PLATFORM, is_live, tenant_key};
 use domain::values::money::Currency;
 use domain::values::time::{DAY_MS, Date, Timestamp};
+use std::mem;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 const PART: usize = 5_000;
+/// For a portion that another partition waits for.
+const AT_ONCE: Duration = Duration::from_secs(2);
 const ENTRIES_MAX: usize = 1_000_000;
 /// The time by which an order may be sent later than its entity was made: banks that are closed, buyers that
 /// take their time.
@@ -68,13 +76,13 @@ impl Span {
         (self.from.plus_days(-1)..=self.to.plus_days(1)).contains(&entry.day)
             && services.rails.name_for(entry.tenant_key, entry.service) == self.rail
     }
+}
 
-    fn instants(&self, is_reported_later: bool) -> (Timestamp, Timestamp) {
-        let zone = zone(Currency::Ves);
-        let days_after = if is_reported_later { TRANSFER_DAYS_MAX } else { 0 };
-        let (from, to) = (self.from.start_in(zone), self.to.plus_days(1 + days_after).start_in(zone));
-        (from.minus_ms(SKEW_MS + SENT_LATER_MS), to.plus_ms(SKEW_MS))
-    }
+fn instants((from, to): (Date, Date), is_reported_later: bool) -> (Timestamp, Timestamp) {
+    let zone = zone(Currency::Ves);
+    let days_after = if is_reported_later { TRANSFER_DAYS_MAX } else { 0 };
+    let (from, to) = (from.start_in(zone), to.plus_days(1 + days_after).start_in(zone));
+    (from.minus_ms(SKEW_MS + SENT_LATER_MS), to.plus_ms(SKEW_MS))
 }
 
 pub async fn gathered(
@@ -86,34 +94,77 @@ pub async fn gathered(
     let span = Span { rail, from, to };
     let mut done = Vec::new();
     let tenants = services.callers.directory.tenants();
-    for (n, tenant) in tenants.iter().enumerate() {
-        let key = tenant_key(tenant.number, Mode::Live);
-        for listed in lists() {
-            let mut after: Option<Vec<u8>> = None;
-            loop {
-                let place = after.take();
-                let read = move |services: &Services, budget: &ReadBudget| {
-                    part(services, budget, key, (listed, span), place.as_deref())
-                };
-                let (found, next) = services.read_pool.read_long(services, PLATFORM, read).await?;
-                kept(&mut done, found)?;
-                after = next;
-                if after.is_none() {
-                    break;
+    for (n, known) in tenants.iter().enumerate() {
+        let tenant = tenant_key(known.number, Mode::Live);
+        let mut next = Some(Place::default());
+        while let Some(place) = next {
+            let (found, rest) = match services.callers.elsewhere(known) {
+                None => portion(services, tenant, (from, to), place).await?,
+                Some(partition) => {
+                    live_asks::ask(services, partition, &LiveAsk::Moved { tenant, from, to, place }).await?
                 }
+            };
+            for (entity, operation) in found {
+                let made = entries::completed(tenant, &entity).into_iter();
+                let meant = made.filter(|made| operation.is_none_or(|operation| made.id == operation));
+                kept(&mut done, meant.filter(|made| span.has(services, made)))?;
             }
+            next = rest;
         }
-        deposits(services, key, span, &mut done).await?;
         let percent = (n + 1) * 99 / tenants.len().max(1);
         services.files.reconciliations.progress(id, u8::try_from(percent).unwrap_or(99));
     }
-    let open = unresolved(services).await?;
-    let open = open.into_iter().filter(|(key, ..)| is_live(*key));
-    let open = open.flat_map(|(key, entity, operation)| entries::open(key, &entity, &operation));
-    Ok((done, open.filter(|entry| span.has(services, entry)).collect()))
+    let mut open = Vec::new();
+    for (tenant, entity, operation) in unresolved(services).await? {
+        open.extend(entries::open(tenant, &entity, &operation));
+    }
+    for said in live_asks::ask_others::<Vec<(u64, Arc<Entity>, Id)>>(services, &LiveAsk::Unresolved).await {
+        for (tenant, entity, id) in said? {
+            let order = entity.rules().unanswered().into_iter().find(|order| order.id == id);
+            open.extend(order.iter().flat_map(|order| entries::open(tenant, &entity, order)));
+        }
+    }
+    open.retain(|entry| is_live(entry.tenant_key) && span.has(services, entry));
+    Ok((done, open))
 }
 
-fn kept(done: &mut Vec<Entry>, found: Vec<Entry>) -> Result<(), Problem> {
+/// A list, or after those the micro-deposits, and the last entry of it that was read; none at its beginning.
+pub type Place = (u32, Vec<u8>);
+/// What may have moved money between the days, of micro-deposits with the operation that made them; and where to go on.
+pub type Portion = (Vec<(Arc<Entity>, Option<Id>)>, Option<Place>);
+
+/// What a tenant of this partition has, from a place on: as much as there is time for.
+pub async fn portion(
+    services: &Arc<Services>,
+    key: u64,
+    (from, to): (Date, Date),
+    (mut list, mut after): Place,
+) -> Result<Portion, Problem> {
+    let (lists, began, mut found) = (lists(), Instant::now(), Vec::new());
+    while found.len() < PART && began.elapsed() < AT_ONCE {
+        let place = Some(mem::take(&mut after)).filter(|place| !place.is_empty());
+        let at = usize::try_from(list).unwrap_or(usize::MAX);
+        let (some, next) = match lists.get(at).copied() {
+            Some(listed) => {
+                let bounds = instants((from, to), listed.is_reported_later);
+                let read = move |services: &Services, budget: &ReadBudget| {
+                    part(services, budget, key, (listed, bounds), place.as_deref())
+                };
+                services.read_pool.read_long(services, PLATFORM, read).await?
+            }
+            None if at == lists.len() => deposits(services, key, instants((from, to), false), place).await?,
+            None => return Ok((found, None)),
+        };
+        found.extend(some);
+        match next {
+            Some(next) => after = next,
+            None => list += 1,
+        }
+    }
+    Ok((found, Some((list, after))))
+}
+
+fn kept(done: &mut Vec<Entry>, found: impl Iterator<Item = Entry>) -> Result<(), Problem> {
     done.extend(found);
     if done.len() > ENTRIES_MAX {
         return Err(Problem::internal_error("more entries than a reconciliation holds: take fewer days"));
@@ -121,16 +172,15 @@ fn kept(done: &mut Vec<Entry>, found: Vec<Entry>) -> Result<(), Problem> {
     Ok(())
 }
 
-type Part = (Vec<Entry>, Option<Vec<u8>>);
+type Part = (Vec<(Arc<Entity>, Option<Id>)>, Option<Vec<u8>>);
 
 fn part(
     services: &Services,
     budget: &ReadBudget,
     key: u64,
-    (listed, span): (Listed, Span),
+    (listed, (first, last)): (Listed, (Timestamp, Timestamp)),
     after: Option<&[u8]>,
 ) -> Result<Part, Stopped> {
-    let (first, last) = span.instants(listed.is_reported_later);
     let bound = index::time_bytes(last)[2..].to_vec();
     let reader = services.engine.reader();
     let moment = reader.index_moment();
@@ -146,9 +196,7 @@ fn part(
             if !listed.is_late && entity.created_at() < first {
                 break;
             }
-            found.extend(
-                entries::completed(key, &entity).into_iter().filter(|entry| span.has(services, entry)),
-            );
+            found.push((entity, None));
         }
         looks += 1;
         if looks == PART {
@@ -163,38 +211,31 @@ fn part(
 async fn deposits(
     services: &Arc<Services>,
     key: u64,
-    span: Span,
-    done: &mut Vec<Entry>,
-) -> Result<(), Problem> {
-    let (first, last) = span.instants(false);
+    (first, last): (Timestamp, Timestamp),
+    after: Option<Vec<u8>>,
+) -> Result<Part, Problem> {
     let bound = |at: Timestamp, rest: u8| {
         let mut id = [rest; 16];
         id[..6].copy_from_slice(&index::time_bytes(at)[2..]);
         index::micro_deposits(key, Id::from_bytes(id))
     };
-    let (mut begin, end) = (Some(bound(first, 0)), bound(last, 0xFF));
-    while let Some(from) = begin.take() {
-        let end = end.clone();
-        let read = move |services: &Services, budget: &ReadBudget| {
-            let reader = services.engine.reader();
-            let (mut found, mut next) = (Vec::new(), None);
-            for (looks, entry) in reader.index_scan(&from, &end, false).enumerate() {
-                budget.spend()?;
-                let (name, value) = entry.map_err(Unreadable::from)?;
-                if looks == PART {
-                    next = Some(name);
-                    break;
-                }
-                let operation = index::micro_deposits_of(&name);
-                let record = history::record(reader, history::seq(&value)?)?.record;
-                let all = record.entities.iter().flat_map(|of| entries::completed(key, &of.state));
-                found.extend(all.filter(|made| Some(made.id) == operation && span.has(services, made)));
+    let (from, end) = (after.unwrap_or_else(|| bound(first, 0)), bound(last, 0xFF));
+    let read = move |services: &Services, budget: &ReadBudget| {
+        let reader = services.engine.reader();
+        let (mut found, mut next) = (Vec::new(), None);
+        for (looks, entry) in reader.index_scan(&from, &end, false).enumerate() {
+            budget.spend()?;
+            let (name, value) = entry.map_err(Unreadable::from)?;
+            if looks == PART {
+                next = Some(name);
+                break;
             }
-            Ok((found, next))
-        };
-        let (found, next) = services.read_pool.read_long(services, PLATFORM, read).await?;
-        kept(done, found)?;
-        begin = next;
-    }
-    Ok(())
+            let operation = index::micro_deposits_of(&name);
+            let record = history::record(reader, history::seq(&value)?)?.record;
+            let all = record.entities.iter().map(|of| (Arc::clone(&of.state), operation));
+            found.extend(all.filter(|(_, operation)| operation.is_some()));
+        }
+        Ok((found, next))
+    };
+    services.read_pool.read_long(services, PLATFORM, read).await
 }

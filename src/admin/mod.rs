@@ -22,6 +22,7 @@ mod finding;
 mod gathering;
 mod holding;
 mod keys;
+pub mod live_asks;
 mod notices;
 mod operations;
 mod operators;

@@ -9,6 +9,7 @@ use super::call::{Call, CallResult, Done, Handler, approved, page_of, run, tenan
 use super::due;
 use super::gathering::gathered;
 use super::operations::{self, Word};
+use crate::gateway::live_asks;
 use crate::gateway::services::Services;
 use crate::reconciliation::entries::Entry;
 use crate::reconciliation::matching::{Met, matched};
@@ -31,6 +32,7 @@ use api::writer::Object;
 use domain::entities::verification::Booked;
 use domain::entities::verification::Deposits;
 use domain::platform::audit::AuditEntry;
+use domain::platform::live_asks::{AcceptedLine, LiveAsk};
 use domain::rail::RailAnswer;
 use domain::resources::verification::booked::{self, open_deposits};
 use domain::values::ids::{EntityId, Id, PLATFORM};
@@ -46,6 +48,7 @@ const ACCOUNT_DIGITS: usize = 20;
 const RESULTS: [&str; 6] = ["matched", "missingHere", "missingThere", "amountDiffers", "proposal", "bad"];
 const ACCEPTED_MAX: usize = 100_000;
 const PAGE: usize = 500;
+const NOT_FOUND: &str = "not_found";
 
 struct Task {
     rail: &'static str,
@@ -120,6 +123,13 @@ async fn create(call: Call) -> CallResult {
     let statement = statement?;
     asked.digest = digest;
     let services = &call.services;
+    for said in live_asks::ask_others::<Vec<String>>(services, &LiveAsk::Unserved).await {
+        said.map_err(|problem| {
+            let message =
+                "a partition does not answer, and what it has would look like money of nobody".into();
+            Problem { message, ..problem }
+        })?;
+    }
     // The items of a statement take about as much as it, and are written when it was answered.
     if !services.site.disk.has_room_for(call.body.bytes.len() as u64) {
         return Err(Problem::disk_nearly_full());
@@ -423,21 +433,23 @@ async fn accept(call: Call) -> CallResult {
     let mut accepted = 0u64;
     if summary.status == Status::Done {
         let (proposals, others) = proposals(&call.services, id, chosen).await?;
-        refused.extend(others.into_iter().map(|item| (item, "not_found")));
+        refused.extend(others.into_iter().map(|item| (item, NOT_FOUND.to_owned())));
         // Two are of one operation where the bank booked both micro-deposits.
-        let mut by_operation: BTreeMap<Id, Vec<Proposal>> = BTreeMap::new();
-        for proposal in proposals {
-            by_operation.entry(proposal.operation).or_default().push(proposal);
+        let mut by_operation: BTreeMap<Id, (Option<Id>, Vec<AcceptedLine>)> = BTreeMap::new();
+        for Proposal { operation, tenant, line } in proposals {
+            by_operation.entry(operation).or_insert((tenant, Vec::new())).1.push(line);
         }
-        for (operation, lines) in by_operation {
-            let refusals = answered(&call, id, operation, &lines).await;
-            let all = |code| lines.iter().map(|line| (line.item, code)).collect();
-            let refusals = refusals.unwrap_or_else(|problem| all(problem.code));
+        let callers = &call.services.callers;
+        for (operation, (tenant, lines)) in by_operation {
+            let tenant = tenant.and_then(|tenant| callers.directory.tenant(tenant));
+            let partition = tenant.and_then(|tenant| callers.elsewhere(&tenant));
+            let by = Answering { id, operation, lines: &lines, audit: call.signature.copy() };
+            let refusals = answered_by(&call, partition, by).await;
             accepted += (lines.len() - refusals.len()) as u64;
             refused.extend(refusals);
         }
     } else if let Chosen::These(items) = chosen {
-        refused.extend(items.into_iter().map(|item| (item, "not_found")));
+        refused.extend(items.into_iter().map(|item| (item, NOT_FOUND.to_owned())));
     }
     if accepted == 0 && !call.signature.has_consent() {
         // Nothing changed, so nobody is named for it.
@@ -466,10 +478,9 @@ pub fn read_chosen(mut fields: Fields<'_>) -> Result<Chosen, Invalid> {
 }
 
 struct Proposal {
-    item: Id,
     operation: Id,
-    reference: String,
-    amount: String,
+    tenant: Option<Id>,
+    line: AcceptedLine,
 }
 
 async fn proposals(
@@ -488,7 +499,9 @@ async fn proposals(
             if let (Some(item), Some(operation), Some(reference), Some(amount)) =
                 (known(&read["id"]), known(&read["ours"]["id"]), of_line("reference"), of_line("amount"))
             {
-                all.push(Proposal { item, operation, reference, amount });
+                let (tenant, line) =
+                    (known(&read["ours"]["tenantId"]), AcceptedLine { item, reference, amount });
+                all.push(Proposal { operation, tenant, line });
             }
         }
         from = page.next;
@@ -496,33 +509,67 @@ async fn proposals(
     let Chosen::These(mut items) = chosen else { return Ok((all, Vec::new())) };
     items.sort_unstable();
     items.dedup();
-    all.retain(|proposal| items.binary_search(&proposal.item).is_ok());
-    items.retain(|item| !all.iter().any(|proposal| proposal.item == *item));
+    all.retain(|proposal| items.binary_search(&proposal.line.item).is_ok());
+    items.retain(|item| !all.iter().any(|proposal| proposal.line.item == *item));
     Ok((all, items))
 }
 
-type Refused = Vec<(Id, &'static str)>;
+/// Items, with the codes.
+pub(super) type Refused = Vec<(Id, String)>;
 
-/// Says what the lines that answer one operation say of it, in a record of its own.
-async fn answered(call: &Call, id: Id, operation: Id, lines: &[Proposal]) -> Result<Refused, Problem> {
-    let (tenant_key, entity) = due::find(&call.services, operation).await?.ok_or_else(Problem::not_found)?;
-    call.services.may_decide(tenant_key)?;
-    let known = history::entity(call.services.engine.reader(), tenant_key, entity)?;
+fn refused_all(lines: &[AcceptedLine], code: &str) -> Refused {
+    lines.iter().map(|line| (line.item, code.to_owned())).collect()
+}
+
+/// The same where the operation is of an account of another partition.
+async fn answered_by(call: &Call, partition: Option<u8>, by: Answering<'_>) -> Refused {
+    let lines = by.lines;
+    let Some(partition) = partition else { return answered(&call.services, by).await };
+    if call.services.is_rehearsal() {
+        return Refused::new();
+    }
+    let (reconciliation, operation) = (by.id, by.operation);
+    let (lines_there, audit) = (lines.to_vec(), by.audit);
+    let ask = LiveAsk::Accept { reconciliation, operation, lines: lines_there, audit };
+    let said = live_asks::ask(&call.services, partition, &ask).await;
+    said.unwrap_or_else(|problem| refused_all(lines, problem.code))
+}
+
+/// The lines of a reconciliation that answer one operation.
+pub(super) struct Answering<'a> {
+    pub id: Id,
+    pub operation: Id,
+    pub lines: &'a [AcceptedLine],
+    /// The entry of the audit for the call.
+    pub audit: Option<AuditEntry>,
+}
+
+/// Says what the lines that answer one operation say of it, in a record of its own; which of them were not accepted.
+pub(super) async fn answered(services: &Arc<Services>, by: Answering<'_>) -> Refused {
+    let lines = by.lines;
+    answering(services, by).await.unwrap_or_else(|problem| refused_all(lines, problem.code))
+}
+
+async fn answering(services: &Arc<Services>, by: Answering<'_>) -> Result<Refused, Problem> {
+    let Answering { id, operation, lines, audit } = by;
+    let (tenant_key, entity) = due::find(services, operation).await?.ok_or_else(Problem::not_found)?;
+    services.may_decide(tenant_key)?;
+    let known = history::entity(services.engine.reader(), tenant_key, entity)?;
     let deposits = known.and_then(|known| open_deposits(&known, operation));
     let place = (tenant_key, entity);
     match (deposits, lines) {
         (Some((deposits, known)), lines) => {
             let booking = booking(&deposits, &known, lines);
             if !booking.lines.is_empty() {
-                book(call, id, place, (operation, &known), &booking).await?;
+                book((services, audit), id, place, (operation, &known), &booking).await?;
             }
-            Ok(booking.known.into_iter().map(|item| (item, "deposit_booked")).collect())
+            Ok(booking.known.into_iter().map(|item| (item, "deposit_booked".to_owned())).collect())
         }
         (None, [line, ..]) => {
             let note = note(id, lines.iter().map(|line| line.item));
             let word = Word { operation, answer: RailAnswer::done(&line.reference), note: &note };
-            operations::say(&call.services, place, word, entry(call, "operation.resolve", place, operation))
-                .await?;
+            let audit = entry(services, audit, "operation.resolve", place, operation);
+            operations::say(services, place, word, audit).await?;
             Ok(Vec::new())
         }
         (None, []) => Ok(Vec::new()),
@@ -535,7 +582,7 @@ struct Booking {
     known: Vec<Id>,
 }
 
-fn booking(deposits: &Deposits, known: &Booked, lines: &[Proposal]) -> Booking {
+fn booking(deposits: &Deposits, known: &Booked, lines: &[AcceptedLine]) -> Booking {
     let (first, second) = deposits.amounts;
     let mut booking = Booking { lines: Booked::default(), items: Vec::new(), known: Vec::new() };
     for line in lines {
@@ -558,7 +605,7 @@ fn booking(deposits: &Deposits, known: &Booked, lines: &[Proposal]) -> Booking {
 
 /// Books deposits. The operation is done when both are booked.
 async fn book(
-    call: &Call,
+    (services, audit): (&Services, Option<AuditEntry>),
     id: Id,
     place: (u64, EntityId),
     (operation, known): (Id, &Booked),
@@ -572,9 +619,10 @@ async fn book(
     };
     let note = note(id, booking.items.iter().copied());
     let after = String::from_utf8(said.text("note", &note).end()).ok();
-    let audit = entry(call, action, place, operation).map(|entry| Box::new(AuditEntry { after, ..*entry }));
+    let audit = entry(services, audit, action, place, operation);
+    let audit = audit.map(|entry| Box::new(AuditEntry { after, ..*entry }));
     let lines = booking.lines.clone();
-    operations::book(&call.services, place, booked::Booking { operation, lines }, audit).await
+    operations::book(services, place, booked::Booking { operation, lines }, audit).await
 }
 
 fn note(id: Id, items: impl Iterator<Item = Id>) -> String {
@@ -585,15 +633,16 @@ fn note(id: Id, items: impl Iterator<Item = Id>) -> String {
 /// The entry of the audit for one operation. The consent stays with the call: its approval is settled when
 /// all of it is done.
 fn entry(
-    call: &Call,
+    services: &Services,
+    audit: Option<AuditEntry>,
     action: &str,
     (tenant_key, _): (u64, EntityId),
     operation: Id,
 ) -> Option<Box<AuditEntry>> {
-    call.signature.copy().map(|entry| {
+    audit.map(|entry| {
         Box::new(AuditEntry {
             action: action.to_owned(),
-            tenant: call.tenant_of(tenant_key),
+            tenant: tenant_of(&services.callers, tenant_key),
             target: Some(operation.to_string()),
             consent: None,
             ..entry

@@ -3,6 +3,7 @@
 use super::call::{Call, CallResult, Done, Handler, approved, page_of, run, tenant_of};
 use crate::gateway::ask::{self, Changed, failure};
 use crate::gateway::keys::{Secret, stem};
+use crate::gateway::live_asks;
 use crate::gateway::moving;
 use crate::gateway::services::Services;
 use crate::gateway::tenant_settings::{push_tenant_settings, set_tenant_settings};
@@ -24,6 +25,7 @@ use domain::entities::means::Method;
 use domain::kept::KeepRef;
 use domain::machine::AnyBook;
 use domain::platform::audit::AuditEntry;
+use domain::platform::live_asks::LiveAsk;
 use domain::platform::settings::{LiveStatus, Settings};
 use domain::platform::{ApiKey, PlatformChange, Tenant};
 use domain::resources::tenants::PlatformAsk;
@@ -96,7 +98,7 @@ chapter! { "Tenants", "The accounts of this server.", {
         command "tenant move", "Move a tenant to another partition, while it is served", "--to 1";
         about "Its books are copied while it is served; then its calls are refused with `tenant_moving` for less than a \
             second, and it is served there. A move that cannot be finished is undone. An account with live mode stays \
-            in partition 0, or goes there.";
+            where it is.";
         body "TenantMove";
         example "to partition 0", r#"{"to":0}"#;
         answers 200, "MovedTenant", "The account is served there";
@@ -225,9 +227,6 @@ async fn set_live_status(call: Call) -> CallResult {
     let _turn = call.turns.of(known.number).await;
     let tenant = call.tenant()?;
     let is_activated = status == LiveStatus::Active;
-    if is_activated && tenant.partition != 0 {
-        return Err(Problem::invalid_field("status", "must not be active outside of partition 0"));
-    }
     let services = &call.services;
     let (keep, _held) = call.pending_key.take();
     // The list of missing rails is no part of the tenant, so that answer is kept by itself; a
@@ -240,7 +239,17 @@ async fn set_live_status(call: Call) -> CallResult {
         return Ok(Done::ok(tenants::show(&tenant)).traced(trace));
     }
     let unpriced = services.prices.missing_in_live(services.now()).map(|need| need.to_string());
-    let body = tenants::show_activated(&tenant, unserved(&services.rails).into_iter().chain(unpriced));
+    let unserved = match services.callers.elsewhere(&tenant) {
+        None => unserved(&services.rails),
+        Some(partition) => {
+            live_asks::ask(services, partition, &LiveAsk::Unserved).await.unwrap_or_else(|_| {
+                vec![
+                    "the account's partition does not answer: what live mode lacks there is not known".into(),
+                ]
+            })
+        }
+    };
+    let body = tenants::show_activated(&tenant, unserved.into_iter().chain(unpriced));
     let trace = match keep_with_warnings {
         Some(keep) => {
             ask::done_and_answered(services, ask::Done::default(), Some(keep), (200, &body)).await?
@@ -261,7 +270,7 @@ fn read_live_status(mut fields: Fields<'_>) -> Result<(LiveStatus, Option<String
     } => (status, reason.map(Cow::into_owned).filter(|reason| !reason.is_empty()))))
 }
 
-fn unserved(rails: &Registry) -> Vec<String> {
+pub(super) fn unserved(rails: &Registry) -> Vec<String> {
     let is_served = |method: &Method| match method {
         Method::Usdt => rails.serves_live_usdt(),
         method => rails.serves_live(method.service()),
@@ -288,7 +297,7 @@ async fn move_to(call: Call) -> CallResult {
     let to = u8::try_from(to).ok().filter(|to| *to < partitions);
     let to = to.ok_or_else(|| Problem::invalid_field("to", "must be a partition of this cluster"))?;
     if tenant.partition != to {
-        must_have_no_live_money(services, &tenant, to).await?;
+        must_have_no_live_money(services, &tenant).await?;
         let number = tenant.number;
         let turn = call.turns.of(number).await;
         let ask = PlatformAsk::MoveWithin { number, step: MoveStep::Begin(to) };
@@ -303,21 +312,24 @@ async fn move_to(call: Call) -> CallResult {
     Ok(Done::ok(shown.end()))
 }
 
-/// Live mode that was on once: other partitions have none yet.
-async fn must_have_no_live_money(services: &Services, tenant: &Tenant, to: u8) -> Result<(), Problem> {
-    if tenant.partition != 0 || to == 0 {
-        return Ok(());
+/// Live mode that was on once: what is at a bank does not move.
+async fn must_have_no_live_money(services: &Services, tenant: &Tenant) -> Result<(), Problem> {
+    let number = tenant.number;
+    let has_any = match services.callers.elsewhere(tenant) {
+        None => has_live_money(services, number).await?,
+        Some(partition) => live_asks::ask(services, partition, &LiveAsk::HasLiveMoney(number)).await?,
+    };
+    if has_any {
+        const STAYS: &str = "must be the partition that it is in: an account with live mode does not move";
+        return Err(Problem::invalid_field("to", STAYS));
     }
-    let (book, _) = services.engine.view(tenant_key(tenant.number, Mode::Live)).await.map_err(failure)?;
-    match book {
-        AnyBook::Tenant(book) if !book.accounts.is_empty() || !book.agenda.is_empty() => {
-            Err(Problem::invalid_field(
-                "to",
-                "must be 0 for an account with live mode, which no other partition has yet",
-            ))
-        }
-        _ => Ok(()),
-    }
+    Ok(())
+}
+
+/// Whether a tenant of this partition has anything in live mode.
+pub(super) async fn has_live_money(services: &Services, number: u32) -> Result<bool, Problem> {
+    let (book, _) = services.engine.view(tenant_key(number, Mode::Live)).await.map_err(failure)?;
+    Ok(matches!(book, AnyBook::Tenant(book) if !book.accounts.is_empty() || !book.agenda.is_empty()))
 }
 
 pub fn show_halted(services: &Services) -> Vec<Vec<u8>> {

@@ -302,9 +302,12 @@ fn start_prices(
 ) -> Result<(Prices, rates::Feeds), StartupError> {
     // Read by the clock that is believed: a price from a time that was not would stay the newest.
     let now = move || Timestamp::from_unix_ms(clock.wall_ms());
-    let bank = bank_rate::feed(config, outbound)?;
-    let named = config.rates.feeds.iter().chain(&config.rates.bank).cloned();
-    let feeds = named.chain(bank).collect();
+    let mut feeds = Vec::new();
+    // The other partitions are sent what the first one was told.
+    if config.partition.is_none_or(|partition| partition == 0) {
+        feeds.extend(config.rates.feeds.iter().chain(&config.rates.bank).cloned());
+        feeds.extend(bank_rate::feed(config, outbound)?);
+    }
     let feeds = rates::start(feeds, &board, now).map_err(StartupError::of("rates.feeds"))?;
     let prices = Prices {
         board,
@@ -361,7 +364,8 @@ fn open_rails(
         otp_banks: config.rails.r4.as_ref().map(|r4| r4.otp_banks.clone()).unwrap_or_default(),
         poll_ms: i64::try_from(config.rails.poll_seconds).unwrap_or(i64::MAX / SECOND_MS) * SECOND_MS,
         probe: Duration::from_secs(config.rails.probe_seconds),
-        calls_max: config.rails.calls_max,
+        // A bank knows of no partitions: their leaders share its connections.
+        calls_max: (config.rails.calls_max / usize::from(config.partitions)).max(1),
     };
     let simulator = match agreed {
         Some(agreed) => simulator.agreed_in(agreed),

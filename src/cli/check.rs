@@ -50,6 +50,11 @@ impl Check {
         for network in &config.rails.evm {
             let settings = live_rails::evm(network, stuck_after).map_err(StartupError::from)?;
             wrong += report(network.network, &runtime.block_on(evm::tried(&settings)))?;
+            for (partition, network) in network.of_further_partitions() {
+                let settings = live_rails::evm(&network, stuck_after).map_err(StartupError::from)?;
+                let rail = format!("{} of partition {partition}", network.network);
+                wrong += report(&rail, &runtime.block_on(evm::tried(&settings)))?;
+            }
         }
         match wrong {
             0 => Ok(()),

@@ -221,6 +221,7 @@ pub(super) fn prepare(
         inlet: Default::default(),
         holds: Default::default(),
         move_inlet: Default::default(),
+        live_inlet: Default::default(),
     };
     Ok((shared, quorum))
 }

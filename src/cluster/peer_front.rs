@@ -1,6 +1,5 @@
 //! The listener for other nodes: requests that a standby passes on, and data for a new node.
 
-use super::Cluster;
 use super::front;
 use super::lifeline;
 use super::passing::{self, CALLER};
@@ -12,6 +11,7 @@ use super::sending;
 use super::signs;
 use super::spreading;
 use super::view::now_ms;
+use super::{Cluster, MoveInlet};
 use crate::http::body::Inbound;
 use crate::http::listen::{Answer, Arrival};
 use crate::http::origin_check::OriginCheck;
@@ -20,7 +20,7 @@ use api::problem::Problem;
 use bytes::Bytes;
 use hyper::Method;
 use hyper::header::{AUTHORIZATION, HeaderName};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 const BINARY: &str = "application/octet-stream";
 
@@ -131,13 +131,18 @@ impl<A: Answer, B: Answer> PeerFront<A, B> {
         Ok(Reply::new(200, TEXT, handed.epoch.to_string()))
     }
 
-    /// Of the leader of another partition, or of this one, while a tenant moves.
-    async fn moving(&self, arrival: &Arrival, body: &mut Inbound) -> Result<Reply, Problem> {
+    /// Of the leader of another partition, or of this one, while a tenant moves or about live money.
+    async fn asked(
+        &self,
+        arrival: &Arrival,
+        body: &mut Inbound,
+        (target, inlet): (fn(&[u8]) -> String, &OnceLock<MoveInlet>),
+    ) -> Result<Reply, Problem> {
         let message = body.bytes().await?;
-        if arrival.head.method != Method::POST || !self.is_node(arrival, &sending::move_target(&message)) {
+        if arrival.head.method != Method::POST || !self.is_node(arrival, &target(&message)) {
             return Err(Problem::unauthorized("only nodes of this cluster are answered here"));
         }
-        let inlet = self.cluster.shared.move_inlet.get().filter(|_| self.cluster.leads());
+        let inlet = inlet.get().filter(|_| self.cluster.leads());
         Ok(Reply::new(200, BINARY, inlet.ok_or_else(Problem::no_leader)?(message).await?))
     }
 
@@ -165,6 +170,7 @@ impl<A: Answer, B: Answer> PeerFront<A, B> {
 
 impl<A: Answer, B: Answer> Answer for PeerFront<A, B> {
     async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
+        let shared = &self.cluster.shared;
         let answered = match arrival.head.uri.path() {
             // It bears the Host of who asked the other node, and a proof that no page can make.
             passing::PASS => self.passed(arrival, body, true).await,
@@ -174,7 +180,8 @@ impl<A: Answer, B: Answer> Answer for PeerFront<A, B> {
             // For anybody: it says nothing but that there is somebody.
             signs::PATH => Ok(Reply::new(200, TEXT, String::new())),
             spreading::PATH => self.handed_on(arrival, body).await,
-            sending::MOVE => self.moving(arrival, body).await,
+            sending::MOVE => self.asked(arrival, body, (sending::move_target, &shared.move_inlet)).await,
+            sending::LIVE => self.asked(arrival, body, (sending::live_target, &shared.live_inlet)).await,
             _ => self.own(arrival).await,
         };
         answered.unwrap_or_else(|problem| Reply::problem(&problem, &arrival.request_id))

@@ -30,6 +30,8 @@ pub enum Question {
     Claim(String),
     /// The hash of an account's key.
     Key([u8; 32]),
+    /// The number of a live payer's document.
+    Payer(u32),
     /// For operators alone.
     Thing(Thing, Id),
 }
@@ -97,6 +99,7 @@ impl fmt::Display for Question {
             Question::Claim(slug) => write!(f, "claim {slug}"),
             Question::Key(hash) => write!(f, "key {}", hex::encode(hash)),
             Question::Thing(thing, id) => write!(f, "{} {id}", thing.path()),
+            Question::Payer(document) => write!(f, "payer {document}"),
         }
     }
 }
@@ -117,6 +120,7 @@ impl Question {
             "link" => Question::Link(name.to_owned()),
             "claim" => Question::Claim(name.to_owned()),
             "key" => Question::Key(hex::decode(name).ok()?.try_into().ok()?),
+            "payer" => Question::Payer(name.parse().ok()?),
             what => {
                 let thing = Thing::ALL.into_iter().find(|thing| thing.path() == what)?;
                 Question::Thing(thing, Id::parse(name)?)
@@ -159,6 +163,7 @@ mod tests {
             Question::Key([7; 32]),
             Question::Thing(Thing::CryptoPayout, Id::derived(1, 2, 3)),
             Question::Thing(Thing::Operation, Id::derived(1, 2, 3)),
+            Question::Payer(12_345_678),
         ] {
             assert_eq!(Question::parse(&question.to_string()), Some(question));
         }

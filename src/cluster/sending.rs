@@ -26,6 +26,8 @@ use wal::cluster::{Following, Keys, Quorum, cluster_name, partition_name};
 pub const PATH: &str = "/peer/platform";
 /// Of what is said while a tenant moves.
 pub const MOVE: &str = "/peer/move";
+/// Of what is asked about live money.
+pub const LIVE: &str = "/peer/live";
 /// Of one message: it is written in another partition's log, which etcd agrees on.
 const ANSWER: Duration = Duration::from_secs(10);
 /// Between two questions whether a partition has a leader.
@@ -41,6 +43,10 @@ pub fn target(message: &[u8]) -> String {
 
 pub fn move_target(message: &[u8]) -> String {
     format!("peer move {}", hex::encode(hash_key(message)))
+}
+
+pub fn live_target(message: &[u8]) -> String {
+    format!("peer live {}", hex::encode(hash_key(message)))
 }
 
 #[derive(Clone)]
@@ -104,6 +110,18 @@ impl Sending {
         self.post(partition, (MOVE, &target), message).await
     }
 
+    /// To the leader of a partition, about live money.
+    pub async fn ask_of_live(&self, partition: u8, message: Vec<u8>) -> Result<Vec<u8>, String> {
+        let target = live_target(&message);
+        self.post(partition, (LIVE, &target), message).await
+    }
+
+    /// The other partitions.
+    pub fn others(&self) -> impl Iterator<Item = u8> + use<> {
+        let own = self.own;
+        (0..self.partitions).filter(move |partition| *partition != own)
+    }
+
     async fn post(
         &self,
         partition: u8,
@@ -156,9 +174,8 @@ impl Sending {
     /// Whether another partition has it. All of them have to answer, unless one has it.
     pub async fn others_hold(&self, question: Question) -> Result<bool, Problem> {
         let question = &question;
-        let others = (0..self.partitions).filter(|partition| *partition != self.own);
         let mut asked: FuturesUnordered<_> =
-            others.map(|partition| async move { self.holds(partition, question).await }).collect();
+            self.others().map(|partition| async move { self.holds(partition, question).await }).collect();
         let mut unasked = None;
         while let Some(held) = asked.next().await {
             match held {

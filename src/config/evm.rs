@@ -7,6 +7,7 @@ use super::live_rails::needed;
 use super::values::text_if;
 use super::{Secret, ValueError};
 use crate::rails::http::BaseUrl;
+use std::collections::{BTreeMap, BTreeSet};
 use url::Url;
 
 pub const EVM_NETWORKS: [&str; 3] = ["POLYGON", "BEP20", "ERC20"];
@@ -26,6 +27,14 @@ pub struct Evm {
     pub confirmations: u64,
     pub max_fee_gwei: u64,
     pub deposit_seed: Secret,
+    /// Of the further partitions that serve the network: a wallet has one sequence of nonces, so each has its own.
+    pub wallet_of: BTreeMap<u8, Wallet>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wallet {
+    pub keystore: Secret,
+    pub keystore_password: Secret,
 }
 
 impl Evm {
@@ -50,11 +59,50 @@ impl Evm {
             confirmations: keys.integer("confirmations", 12, 1..=10_000),
             max_fee_gwei: number(&mut keys, "max_fee_gwei", is_given, 1..=1_000_000),
             deposit_seed: needed(&mut keys, "deposit_seed", words, in_file),
+            wallet_of: keys.nested("wallet_of", wallets),
         };
+        let mut known = BTreeSet::from([evm.keystore.expose()]);
+        let mut of_others = evm.wallet_of.values().map(|wallet| wallet.keystore.expose());
+        if !keys.is_unread && !of_others.all(|keystore| known.insert(keystore)) {
+            keys.bad(
+                "wallet_of",
+                "two partitions have the same keystore, and a wallet has one sequence of nonces",
+            );
+        }
         let is_used = is_given && !keys.is_unread;
         keys.done();
         is_used.then_some(evm)
     }
+}
+
+impl Evm {
+    /// As a further partition has it; `None` where that has no wallet.
+    pub(super) fn of_partition(&self, partition: u8) -> Option<Evm> {
+        let Wallet { keystore, keystore_password } = self.wallet_of.get(&partition)?.clone();
+        Some(Evm { keystore, keystore_password, wallet_of: BTreeMap::new(), ..self.clone() })
+    }
+
+    pub fn of_further_partitions(&self) -> impl Iterator<Item = (u8, Evm)> {
+        self.wallet_of.keys().filter_map(|partition| Some((*partition, self.of_partition(*partition)?)))
+    }
+}
+
+fn wallets(mut keys: Keys<'_>) -> BTreeMap<u8, Wallet> {
+    let mut wallets = BTreeMap::new();
+    for partition in 1..=63 {
+        let mut of = keys.section(&partition.to_string());
+        if of.is_given() {
+            let missing = Some(("_file", MISSING));
+            let wallet = Wallet {
+                keystore: needed(&mut of, "keystore", keystore, missing),
+                keystore_password: needed(&mut of, "keystore_password", words, missing),
+            };
+            wallets.insert(partition, wallet);
+        }
+        of.done();
+    }
+    keys.done();
+    wallets
 }
 
 /// Must be there once anything of its network is.
@@ -117,6 +165,34 @@ mod tests {
         assert_eq!((polygon.network, polygon.chain_id, polygon.confirmations), ("POLYGON", 137, 12));
         assert_eq!((polygon.usdt_decimals, polygon.max_fee_gwei), (6, 500));
         assert_eq!((polygon.keystore.expose(), polygon.deposit_seed.expose()), ("{}", "hunter2"));
+    }
+
+    #[test]
+    fn a_further_partition_has_a_wallet_of_its_own_or_no_network() {
+        let of = |partition: &str, keystore: &str| {
+            format!(
+                "[rails.evm.POLYGON.wallet_of.{partition}]\nkeystore = '{keystore}'\nkeystore_password = \"p\"\n"
+            )
+        };
+        let text = LINES
+            .replace("keystore_file = \"/k\"", "keystore = \"{}\"")
+            .replace("password_file = \"/p\"", "password = \"p\"")
+            .replace("seed_file = \"/s\"", "seed = \"s\"");
+        let config = Config::parse(&format!("{text}{}", of("2", "{\"a\":1}")), []).expect("valid");
+        assert_eq!(config.of_partition(0).rails.evm[0].keystore.expose(), "{}");
+        assert_eq!(config.of_partition(1).rails.evm, []);
+        let [polygon] = &config.of_partition(2).rails.evm[..] else { panic!("it is served there") };
+        assert_eq!((polygon.keystore.expose(), polygon.deposit_seed.expose()), ("{\"a\":1}", "s"));
+        for (more, key) in [
+            (of("2", "{}"), "POLYGON.wallet_of: "),
+            (of("1", "{1}") + &of("2", "{1}"), "POLYGON.wallet_of: "),
+            (of("0", "{1}"), "POLYGON.wallet_of.0: "),
+            (of("64", "{1}"), "POLYGON.wallet_of.64: "),
+            ("[rails.evm.POLYGON.wallet_of.1]\nkeystore = '{1}'\n".to_owned(), "1.keystore_password_file: "),
+        ] {
+            let error = Config::parse(&format!("{text}{more}"), []).expect_err(&more).to_string();
+            assert!(error.contains(key), "{error}");
+        }
     }
 
     #[test]

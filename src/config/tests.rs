@@ -76,7 +76,7 @@ fn the_commented_examples_are_valid() {
             false => {}
         }
     }
-    assert_eq!(examples.len(), 8);
+    assert_eq!(examples.len(), 9);
     let folder = tempfile::tempdir().expect("a folder");
     let text = examples.concat().replace("/etc/pasarela", folder.path().to_str().expect("a path"));
     for (name, secret) in [
@@ -87,6 +87,8 @@ fn the_commented_examples_are_valid() {
         ("wompi-integrity-secret", "t"),
         ("polygon.keystore", "{}"),
         ("polygon.password", "t"),
+        ("polygon-2.keystore", "{ }"),
+        ("polygon-2.password", "t"),
         ("deposits.seed", "t"),
         ("config.toml", &text),
     ] {

@@ -117,6 +117,9 @@ pub enum Space {
     /// Micro-deposits that were ordered, by their operation, under the platform's key; the value is the
     /// tenant key and the entity, which may tell of them no more.
     DepositOrder = 38,
+    /// Payments of other partitions that claim no notice any more, under the platform's key; the value is the
+    /// payment.
+    EndedSearch = 39,
 }
 
 impl Space {

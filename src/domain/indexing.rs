@@ -83,6 +83,9 @@ pub fn entries(tenant: u64, time: Timestamp, record: &Record, marks: &PersonMark
     if let Some(PlatformChange::Searched(searched)) = record.platform.as_deref() {
         ops.put_seq(&name(PLATFORM, Space::SearchedBlocks, &searched.name()));
     }
+    if let Some(PlatformChange::SearchEnded { payment, .. }) = record.platform.as_deref() {
+        ops.put(&name(PLATFORM, Space::EndedSearch, &payment.to_string()), payment.as_bytes());
+    }
     if let Some(PlatformChange::Beside(entries)) = record.platform.as_deref() {
         index_besides(entries, ops);
     }

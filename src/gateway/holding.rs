@@ -2,6 +2,7 @@
 //! its id is of one of its own accounts.
 
 use crate::cluster::questions::{Held, Holds, Question, Thing};
+use crate::gateway::notices::is_payer;
 use crate::gateway::services::Services;
 use crate::store::history;
 use api::problem::Problem;
@@ -40,6 +41,7 @@ fn is_indexed(services: &Services, question: &Question) -> Result<bool, Problem>
             let caller = callers.directory.recognise(hash, services.now());
             caller.is_some_and(|caller| caller.tenant.partition == callers.partition)
         }
+        Question::Payer(document) => is_payer(reader, *document)?,
         Question::Thing(..) => false,
     })
 }

@@ -183,6 +183,7 @@ impl Directory {
             // Operators have a directory of their own.
             PlatformChange::Acted(_)
             | PlatformChange::Searched(_)
+            | PlatformChange::SearchEnded { .. }
             | PlatformChange::Beside(_)
             | PlatformChange::Operator(_) => {}
             PlatformChange::Opened { tenant, keys } => {

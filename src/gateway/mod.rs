@@ -26,6 +26,7 @@ pub mod idempotency;
 pub mod intakes;
 pub mod keys;
 pub mod limits;
+pub mod live_asks;
 pub mod meter;
 pub mod moving;
 pub mod names;

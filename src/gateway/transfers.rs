@@ -42,7 +42,7 @@ pub async fn known(services: &Services, tenant: u64, new: &NewCharge) -> Result<
     }
     match (new.notice_traits(), &new.means) {
         (Some(traits), Means::Transfer { reference, .. })
-            if is_live(tenant) && notices::is_used_up(services, tenant, &traits, reference)? =>
+            if is_live(tenant) && notices::is_used_up(services, tenant, &traits, reference).await? =>
         {
             Ok(Transfer::Used)
         }

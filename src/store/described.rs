@@ -33,6 +33,7 @@ fn changed(change: &PlatformChange) -> String {
         PlatformChange::Bank(code, _) => format!("bank {code}"),
         PlatformChange::Banks(_) => "catalogue of banks".to_owned(),
         PlatformChange::Searched(searched) => format!("blocks of {} to {}", searched.name(), searched.last),
+        PlatformChange::SearchEnded { payment, .. } => format!("end of the search of payment {payment}"),
         PlatformChange::Beside(entries) => format!("{} entries beside the log", entries.len()),
         PlatformChange::LiveAsked(number) => format!("live mode, asked for by tenant number {number}"),
         PlatformChange::TestAccountsUsed(used) => format!("use of {} test accounts", used.len()),

@@ -2,6 +2,17 @@
 //! and killing. They need etcd, which `.ci/prerequisites tests` installs; without it they say so and
 //! pass.
 
+// Banks, a processor and a chain of other tests, which use more of them.
+#[allow(dead_code)]
+#[path = "../evm/chain.rs"]
+mod chain;
+#[allow(dead_code)]
+#[path = "../rails/fake_wompi.rs"]
+mod fake_wompi;
+#[allow(dead_code)]
+#[path = "../rails/outgoing/bank.rs"]
+mod r4_bank;
+
 mod any_node;
 mod bank;
 mod beside;
@@ -11,6 +22,7 @@ mod deploying;
 mod founding;
 mod gaps;
 mod joining;
+mod live;
 mod load;
 mod machines;
 mod moves;

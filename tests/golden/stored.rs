@@ -105,7 +105,7 @@ fn goldens() -> Vec<Golden> {
         merchants:
             entities::merchant { PayoutMethod Merchant };
         notices:
-            entities::notice { Notice About Transfer NoticedDocument Claim };
+            entities::notice { Notice About Transfer NoticedDocument Claim Traits };
         operators:
             platform::operators { Role OperatorStatus OperatorAccount Maker }
             platform::audit { Who Consent AuditEntry };
@@ -128,6 +128,8 @@ fn goldens() -> Vec<Golden> {
             platform { Act BackedUp }
             platform::test_accounts { Opener TestAccount }
             platform::copies { MoveAsk Copied Page };
+        live_asks:
+            platform::live_asks { LiveAsk TransferSearch AcceptedLine Candidates Guesses };
         products:
             entities::product { Product LinkStatus Link };
         rates:

@@ -84,6 +84,7 @@ fn of_platform(book: &PlatformBook, change: &PlatformChange) -> Changes {
         }
         PlatformChange::Acted(_)
         | PlatformChange::Searched(_)
+        | PlatformChange::SearchEnded { .. }
         | PlatformChange::Beside(_)
         | PlatformChange::LiveAsked(_)
         | PlatformChange::TestAccountsUsed(_)

@@ -85,14 +85,16 @@ impl Claim {
     }
 }
 
-/// The data that a notice of a transfer shares with a payment that it may verify, besides the
-/// reference, of which a payer knows only the end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Traits {
-    pub bank: BankCode,
-    pub day: Date,
-    pub phone: MobilePhone,
-    pub amount: Ves,
+stored! {
+    /// The data that a notice of a transfer shares with a payment that it may verify, besides the
+    /// reference, of which a payer knows only the end.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Traits {
+        0 pub bank: BankCode,
+        1 pub day: Date,
+        2 pub phone: MobilePhone,
+        3 pub amount: Ves,
+    }
 }
 
 impl Traits {

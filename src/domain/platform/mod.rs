@@ -9,6 +9,7 @@ pub mod beside;
 pub mod copies;
 pub mod following;
 mod key_index;
+pub mod live_asks;
 pub mod mandate;
 pub mod operators;
 mod searched;
@@ -276,6 +277,12 @@ stored! {
             /// The partition that it was in.
             1 from: u8,
         } since 8,
+        /// A payment of another partition has not found its transfer, and claims no notice any more.
+        15 SearchEnded {
+            /// The tenant in its mode.
+            0 tenant: u64,
+            1 payment: Id,
+        } since 8,
     }
 }
 
@@ -395,7 +402,7 @@ impl PlatformBook {
                 self.banks.listed = Some(listed.clone());
                 self.banks.refreshed_at = Some(time);
             }
-            PlatformChange::Searched(_) | PlatformChange::Beside(_) => {}
+            PlatformChange::Searched(_) | PlatformChange::Beside(_) | PlatformChange::SearchEnded { .. } => {}
             PlatformChange::Operator(operator) => {
                 self.operators.insert(operator.id, Arc::clone(operator));
             }

@@ -25,6 +25,7 @@ use domain::refusal::Refusal;
 use hyper::header::RETRY_AFTER;
 pub use r4::Settings as R4Settings;
 use std::sync::Arc;
+pub use wompi::notice_event;
 
 const BODY_BYTES_MAX: usize = 64 << 10;
 const COPY_RETRY_SECONDS: u32 = 60;
@@ -89,7 +90,7 @@ impl RailCalls {
         // Whatever type a bank gives it: what it says is read, or not.
         let body = asked.inbound.of_any_type(&asked.arrival.head.headers).await?;
         match (call, &self.settings.r4, &self.settings.wompi_events_secret) {
-            (RailCall::Question, Some(r4), _) => r4::answer_question(&self.services, r4, &body),
+            (RailCall::Question, Some(r4), _) => r4::answer_question(&self.services, r4, &body).await,
             (RailCall::Notice, Some(r4), _) => {
                 let transfer = r4::read_notice(&self.services, r4, &body)?;
                 let is_taken = transfer.is_some();
@@ -99,7 +100,7 @@ impl RailCalls {
                 Ok(r4::abono(200, is_taken))
             }
             (RailCall::Event, _, Some(secret)) => {
-                let (payment, about) = wompi::read_event(&self.services, secret, &body)?;
+                let (payment, about) = wompi::read_event(&self.services, secret, &body).await?;
                 if let Some(about) = about {
                     self.keep(about).await?;
                 }

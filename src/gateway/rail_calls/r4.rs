@@ -51,10 +51,14 @@ pub(super) fn status(status: u16, is_welcome: bool) -> Reply {
 
 /// The answer to whether a transfer would be welcome: its payer is known, or it goes to our phone. Where
 /// nobody said which phone is ours, the bank knows it, and turns nobody away for us.
-pub(super) fn answer_question(services: &Services, r4: &Settings, body: &[u8]) -> Result<Reply, Problem> {
+pub(super) async fn answer_question(
+    services: &Services,
+    r4: &Settings,
+    body: &[u8],
+) -> Result<Reply, Problem> {
     let question = notice::question(body).map_err(malformed)?;
     let is_ours = r4.commerce_phone.is_none() || r4.commerce_phone == question.commerce_phone;
-    Ok(status(200, is_ours || knows_payer(services, question.document)?))
+    Ok(status(200, is_ours || knows_payer(services, question.document).await?))
 }
 
 /// The transfer that a notice tells of, unless the payer's money goes back.

@@ -114,6 +114,12 @@ pub enum PlatformAsk {
     EditBank(BankCode, Edit),
     RefreshBanks(Vec<Bank>),
     Searched(SearchedBlocks),
+    /// A payment of another partition claims no notice any more.
+    EndSearch {
+        /// The tenant in its mode.
+        tenant: u64,
+        payment: Id,
+    },
     Beside(Vec<Beside>),
     /// A new operator; `created_at` and `makers` are filled in.
     AddOperator(OperatorAccount, By),
@@ -170,6 +176,7 @@ impl PlatformAsk {
             | PlatformAsk::RotateKey { .. }
             | PlatformAsk::EditBank(..)
             | PlatformAsk::RefreshBanks(_)
+            | PlatformAsk::EndSearch { .. }
             | PlatformAsk::AddOperator(..)
             | PlatformAsk::ChangeOperator { .. }
             | PlatformAsk::RotateOperator { .. } => true,
@@ -266,6 +273,9 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Ruling {
             write_platform(PlatformChange::Banks(book.banks.listed().refreshed(&feed)))
         }
         PlatformAsk::Searched(searched) => write_platform(PlatformChange::Searched(searched)),
+        PlatformAsk::EndSearch { tenant, payment } => {
+            write_platform(PlatformChange::SearchEnded { tenant, payment })
+        }
         PlatformAsk::Beside(entries) => write_platform(PlatformChange::Beside(entries)),
         PlatformAsk::AddOperator(operator, by) => add_operator(book, operator, by, now),
         PlatformAsk::ChangeOperator { id, role, status, by } => {

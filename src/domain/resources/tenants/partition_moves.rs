@@ -38,7 +38,7 @@ pub(super) fn decide(book: &PlatformBook, number: u32, step: MoveStep) -> Ruling
     let settled = |moving_to| TenantSettings { version: settings.version + 1, moving_to, ..settings.clone() };
     let next = match (step, tenant.moving) {
         (MoveStep::Begin(to), None) if to == tenant.partition => return Ruling::unchanged(),
-        (MoveStep::Begin(to), None) => match may_begin(book, tenant, to) {
+        (MoveStep::Begin(to), None) => match may_begin(book, tenant) {
             Ok(()) => change(Some(to), settings.clone()),
             Err(refusal) => return Ruling::refuse(refusal),
         },
@@ -60,7 +60,7 @@ pub(super) fn decide(book: &PlatformBook, number: u32, step: MoveStep) -> Ruling
     write_platform(PlatformChange::Tenant(Arc::new(next)))
 }
 
-fn may_begin(book: &PlatformBook, tenant: &Tenant, to: u8) -> Result<(), Refusal> {
+fn may_begin(book: &PlatformBook, tenant: &Tenant) -> Result<(), Refusal> {
     let settings = &tenant.tenant_settings;
     let stays = |message| Err(Refusal::Invalid { field: "to", message });
     if settings.moved_to.is_some() {
@@ -69,8 +69,8 @@ fn may_begin(book: &PlatformBook, tenant: &Tenant, to: u8) -> Result<(), Refusal
     if book.test_accounts.contains_key(&tenant.number) {
         return stays("must be 0 for an account that was opened without an operator");
     }
-    if to != 0 && settings.live_status != LiveStatus::Inactive {
-        return stays("must be 0 for an account with live mode, which no other partition has yet");
+    if settings.live_status != LiveStatus::Inactive {
+        return stays("must be the partition that it is in: an account with live mode does not move");
     }
     Ok(())
 }
