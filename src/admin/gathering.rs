@@ -85,7 +85,7 @@ pub async fn gathered(
 ) -> Result<(Vec<Entry>, Vec<Entry>), Problem> {
     let span = Span { rail, from, to };
     let mut done = Vec::new();
-    let tenants = services.callers.directory.tenants();
+    let tenants = services.callers.own_tenants();
     for (n, tenant) in tenants.iter().enumerate() {
         let key = tenant_key(tenant.number, Mode::Live);
         for listed in lists() {

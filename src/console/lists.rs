@@ -28,8 +28,7 @@ pub async fn answer(visit: &Here<'_>) -> Result<Shown, Problem> {
 }
 
 async fn page(visit: &Here<'_>) -> Made {
-    let directory = &visit.services.callers.directory;
-    let tenants = directory.tenants();
+    let tenants = visit.services.callers.own_tenants();
     let mode = if visit.query.get("mode") == Some("test") { Mode::Test } else { Mode::Live };
     let asked = visit.query.filled("tenantId").map(|text| Id::parse(&visit.tenant_id(text)));
     let is_asked = |id: Id| asked.is_none_or(|asked| asked == Some(id));

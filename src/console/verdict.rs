@@ -131,7 +131,7 @@ type Ways = BTreeMap<(bool, &'static str, &'static str), (usize, i64)>;
 pub async fn money_today(visit: &Here<'_>) -> Result<Vec<Block>, crate::pages::inside::Refused> {
     let services = visit.services;
     let from = services.now().date_in(Zone::Caracas).start_in(Zone::Caracas);
-    let tenants = services.callers.directory.tenants();
+    let tenants = services.callers.own_tenants();
     let keys: Vec<u64> = tenants.iter().map(|tenant| tenant_key(tenant.number, Mode::Live)).collect();
     let read = move |services: &Services, budget: &ReadBudget| ways(services, &keys, from, budget);
     let (ways, is_whole) = services.read_pool.read_long(services, PLATFORM, read).await?;
