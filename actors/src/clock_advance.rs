@@ -80,6 +80,9 @@ async fn run<M: Machine>(
     // nothing) must not be looked at for ever.
     let mut dealt_with = HashSet::new();
     loop {
+        if host.is_elsewhere(tenant) {
+            return Err(Failure::Elsewhere);
+        }
         if !(host.config.has_room_for_due)(tenant) {
             return Err(Failure::Storage("the disk has no room for what falls due on the way".to_owned()));
         }

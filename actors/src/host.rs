@@ -49,8 +49,8 @@ pub struct Config {
     /// While there is no room for what falls due in a tenant's book, it waits; nor is there ever for one that is
     /// elsewhere.
     pub has_room_for_due: HasRoomForDue,
-    /// Whether a tenant's books are decided by another engine, of whose records this one may have a beginning: nobody
-    /// sees them, as they are settled at their own records alone.
+    /// Whether a tenant's books are decided by another engine, of whose records this one may have a beginning. Nothing
+    /// is decided on them here and nobody sees them, as they are settled at their own records alone.
     pub is_elsewhere: Option<IsElsewhere>,
     /// A caller waits so long for an effect, then gets a reply with what is durable. The effect
     /// goes on, and its result is taken when it comes.
@@ -241,6 +241,10 @@ impl<M: Machine> Host<M> {
         decoded.push_front((seq, Arc::clone(&record)));
         drop(decoded);
         Ok(self.machine.entity_in(&record, id))
+    }
+
+    pub fn is_elsewhere(&self, tenant: u64) -> bool {
+        self.config.is_elsewhere.as_ref().is_some_and(|is_elsewhere| is_elsewhere(tenant))
     }
 
     pub fn overloaded(&self) -> Failure {

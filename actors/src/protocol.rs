@@ -55,6 +55,8 @@ pub enum Failure {
     Halted,
     /// The tenant's book began anew meanwhile; nothing happened.
     Reset,
+    /// Another engine decides the tenant's book ([`crate::Config::is_elsewhere`]); nothing happened here.
+    Elsewhere,
     Defect(String),
 }
 
@@ -274,10 +276,11 @@ pub(crate) enum BookMessage<M: Machine> {
         /// What continues something has none.
         admission: Option<Admission>,
     },
-    /// Records that another engine wrote, each with its time. They are this engine's too when the reply comes.
+    /// Records that another engine wrote, each with its time. They are this engine's too when the reply comes, the book
+    /// with them.
     Copy {
         records: Vec<(i64, Vec<u8>)>,
-        to: Sender<Seq>,
+        to: Sender<(M::Book, i64)>,
     },
     Wake,
     Fired(i64, M::EntityId),
@@ -337,7 +340,8 @@ impl<M: Machine> BookMessage<M> {
                 drop(admission);
                 let _ = to.send(Err(failure));
             }
-            BookMessage::Snapshot(to) | BookMessage::Fence(to) | BookMessage::Copy { to, .. } => {
+            BookMessage::Copy { to, .. } => drop(to.send(Err(failure))),
+            BookMessage::Snapshot(to) | BookMessage::Fence(to) => {
                 let _ = to.send(Err(failure));
             }
             _ => {}

@@ -95,6 +95,10 @@ async fn list(call: Call) -> CallResult {
     let show = move |services: &Services, position: &[u8]| {
         let seq = history::seq(position.get(TIME_BYTES..).unwrap_or_default())?;
         let read = history::record(services.engine.reader(), seq)?;
+        // With an account its records go, and their entries: they are listed where it is.
+        if services.callers.is_elsewhere(read.tenant) {
+            return Ok(None);
+        }
         let entry = read.record.audit.as_deref().filter(|entry| wanted.is_meant(entry));
         Ok(entry.map(|entry| show_entry(entry, &read.record)))
     };

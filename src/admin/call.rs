@@ -437,7 +437,9 @@ impl Whose {
     pub fn keys(&self, services: &Services) -> Vec<u64> {
         let directory = &services.callers.directory;
         let tenants = match self.tenant {
-            Some(id) => directory.tenant(id).into_iter().collect(),
+            Some(id) => {
+                directory.tenant(id).into_iter().filter(|tenant| services.callers.has(tenant)).collect()
+            }
             None => services.callers.own_tenants(),
         };
         let modes =

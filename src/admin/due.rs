@@ -69,8 +69,8 @@ pub async fn due(services: &Services) -> Result<Vec<Due>, Problem> {
                     is_never_asked: *at >= NEVER,
                 }));
             }
-            // The book left memory meanwhile, or is halted: its orders come back with it.
-            Ok(_) | Err(Failure::Halted) => {}
+            // The book left memory meanwhile, or is halted: its orders come back with it. Or it is elsewhere.
+            Ok(_) | Err(Failure::Halted | Failure::Elsewhere) => {}
             Err(failed) => return Err(failure(failed)),
         }
     }
@@ -187,6 +187,7 @@ fn find_deposits(services: &Services, operation: Id) -> Result<Option<(u64, Enti
     let Some(value) = services.engine.reader().index_get(&key).map_err(Unreadable::from)? else {
         return Ok(None);
     };
+    let is_here = |(tenant_key, _): &(u64, EntityId)| !services.callers.is_elsewhere(*tenant_key);
     let found = value.split_first_chunk::<8>().and_then(|(tenant_key, rest)| {
         let (kind, id) = rest.split_first()?;
         let id = Id::from_bytes(id.try_into().ok()?);
@@ -194,7 +195,7 @@ fn find_deposits(services: &Services, operation: Id) -> Result<Option<(u64, Enti
         let kind = kinds.into_iter().find(|known| *known as u8 == *kind)?;
         Some((u64::from_be_bytes(*tenant_key), EntityId { kind, id }))
     });
-    Ok(Some(found.ok_or_else(|| Unreadable("micro-deposits of no entity".to_owned()))?))
+    Ok(Some(found.ok_or_else(|| Unreadable("micro-deposits of no entity".to_owned()))?).filter(is_here))
 }
 
 fn has_operation(entity: &Entity, operation: Id, n: u16) -> bool {
@@ -261,11 +262,11 @@ fn seen(services: &Services, due: &[Due], budget: &ReadBudget) -> Result<Seen, S
         seen.add(is_live(due.tenant_key), kind, waited / SECOND_MS);
     }
     let pending = crypto_payout::Status::PendingReview as u8;
-    let tenants = services.callers.own_tenants();
-    let tests = tenants.iter().map(|tenant| tenant_key(tenant.number, Mode::Test));
-    for owner in [PLATFORM].into_iter().chain(tests) {
-        for id in listed(services, owner, Kind::CryptoPayout, pending, budget)? {
-            seen.reviews[usize::from(!is_live(owner))].add(age_seconds(services, id));
+    for (mode, line) in [Mode::Live, Mode::Test].into_iter().zip(&mut seen.reviews) {
+        for owner in reviewed(services, mode) {
+            for id in listed(services, owner, Kind::CryptoPayout, pending, budget)? {
+                line.add(age_seconds(services, id));
+            }
         }
     }
     let mut notices = Line::default();
@@ -275,6 +276,15 @@ fn seen(services: &Services, due: &[Due], budget: &ReadBudget) -> Result<Seen, S
     seen.notices = notices;
     seen.webhook_lag_seconds = webhook_lag(services, budget)?;
     Ok(seen)
+}
+
+/// Whose lists have the USDT payouts of a mode that wait for a review. Those of live mode are in one for all, also of
+/// accounts that have left.
+pub fn reviewed(services: &Services, mode: Mode) -> Vec<u64> {
+    if mode == Mode::Live && services.callers.sending.is_none() {
+        return vec![PLATFORM];
+    }
+    services.callers.own_tenants().iter().map(|tenant| tenant_key(tenant.number, mode)).collect()
 }
 
 const fn kind(kind: Kind) -> Option<usize> {

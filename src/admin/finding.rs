@@ -238,19 +238,25 @@ async fn deliveries(call: Call) -> CallResult {
     Ok(Done::ok(call.read_long(read).await?))
 }
 
-/// At most so many, of all tenants.
+/// At most so many, of all tenants that are here.
 pub fn endpoints(services: &Services, budget: &ReadBudget, most: usize) -> Result<Vec<(u64, Id)>, Stopped> {
     let prefix = index::webhooks();
     let end = [prefix.as_slice(), &[0xFF; 24]].concat();
     let mut found = Vec::new();
-    for entry in services.engine.reader().index_scan(&prefix, &end, false).take(most) {
+    for entry in services.engine.reader().index_scan(&prefix, &end, false) {
+        if found.len() == most {
+            break;
+        }
         budget.spend()?;
         let (key, _) = entry.map_err(history::Unreadable::from)?;
         let named = key[prefix.len()..].split_first_chunk::<8>();
         let named = named.and_then(|(tenant, id)| Some((*tenant, Id::from_bytes(id.try_into().ok()?))));
         let (tenant, id) =
             named.ok_or_else(|| history::Unreadable("a webhook endpoint of no tenant".to_owned()))?;
-        found.push((u64::from_be_bytes(tenant), id));
+        let tenant = u64::from_be_bytes(tenant);
+        if !services.callers.is_elsewhere(tenant) {
+            found.push((tenant, id));
+        }
     }
     Ok(found)
 }
@@ -334,8 +340,10 @@ fn found(
             let last = reader.index_scan(&prefix, &before, true).next().transpose();
             let last = last.map_err(history::Unreadable::from)?;
             let Some(tenant) = last.and_then(|(key, _)| index::finder(&key[prefix.len()..])) else { break };
-            let stored = Stored::of(reader, tenant).within(budget);
-            by_trait(&stored, by, &text, &prefix, &mut hits).map_err(stopped)?;
+            if !services.callers.is_elsewhere(tenant) {
+                let stored = Stored::of(reader, tenant).within(budget);
+                by_trait(&stored, by, &text, &prefix, &mut hits).map_err(stopped)?;
+            }
             before = index::found_within(&prefix, tenant);
         }
     }

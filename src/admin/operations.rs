@@ -214,6 +214,10 @@ fn contradictions(
         }
         budget.spend()?;
         let Read { record, tenant: tenant_key, time, .. } = history::record(reader, history::seq(&place)?)?;
+        if services.callers.is_elsewhere(tenant_key) {
+            last = Some(place);
+            continue;
+        }
         let whose = tenant_of(&services.callers, tenant_key);
         let contradicted =
             record.entities.first().and_then(|written| written.state.rules().contradiction(time));

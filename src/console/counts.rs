@@ -27,14 +27,12 @@ pub fn of(services: &Services, queue: &str, mode: Mode, budget: &ReadBudget) -> 
             Ok(usize::try_from(services.waits.counted().unresolved.values().sum::<u64>())
                 .unwrap_or(usize::MAX))
         }
-        "contradicted" => keys(services, &[index::contradicted()], budget),
+        "contradicted" => Ok(services.contradictions(COUNT_MAX + 1)),
         "cryptoReviews" => {
             let facet = crypto_payout::Status::PendingReview as u8;
-            // Those of live mode are in one list.
-            let lists = match mode {
-                Mode::Live => vec![index::list(PLATFORM, Kind::CryptoPayout, facet)],
-                Mode::Test => lists_of_tenants(services, Kind::CryptoPayout, facet, mode),
-            };
+            let owners = admin::due::reviewed(services, mode);
+            let lists: Vec<_> =
+                owners.into_iter().map(|owner| index::list(owner, Kind::CryptoPayout, facet)).collect();
             keys(services, &lists, budget)
         }
         "copPayouts" => keys(services, &lists(Kind::CopPayout, payout::Status::Pending as u8), budget),

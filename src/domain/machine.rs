@@ -431,18 +431,21 @@ impl Machine for Domain {
             AnyBook::Tenant(tenant) => {
                 let known = &tenant.tenant_settings;
                 // One that moved away decides nothing more, and what has happened changes nothing: whoever has the
-                // tenant now asks the bank.
+                // tenant now asks the bank. Nor is an answer kept: who has copied the record that closed it has all.
                 let closed = match (known.moving_to, &known.moved_to) {
                     (Some(_), _) => Some(Refusal::TenantMoving),
                     (None, Some(_)) => Some(Refusal::TenantMoved),
                     (None, None) => None,
                 };
-                let closed = closed.filter(|_| !matches!(command, Command::TenantSettings(_)));
-                let mut ruling = match closed {
-                    Some(refusal) if is_refusable => Ruling::refuse(refusal),
-                    Some(_) => Ruling::unchanged(),
-                    None => command.decide_within(tenant, entity, consent, &rules),
-                };
+                if let Some(refusal) = closed.filter(|_| !matches!(command, Command::TenantSettings(_))) {
+                    let is_callers = is_refusable
+                        || matches!(
+                            command,
+                            Command::Resolve(_) | Command::BookDeposits(_) | Command::KeepAnswer(..)
+                        );
+                    return if is_callers { Decision::refuse(refusal) } else { Decision::unchanged() };
+                }
+                let mut ruling = command.decide_within(tenant, entity, consent, &rules);
                 if let Some(draft) = &ruling.record
                     && is_refusable
                 {

@@ -187,7 +187,7 @@ pub async fn done_and_answered(
     answered(services, done, keep, shown).await.map_err(done_not_written)
 }
 
-fn done_not_written(problem: Problem) -> Problem {
+pub(super) fn done_not_written(problem: Problem) -> Problem {
     let why = match problem.private_message() {
         Some(why) => format!("{}: {why}", problem.code),
         None => problem.code.to_owned(),

@@ -198,7 +198,12 @@ fn nothing_was_ordered(outcome: &CommandReply<Domain>) -> bool {
             settled.refusal.is_some() && !is_written
         }
         Err(
-            Failure::Overloaded | Failure::ShareFull | Failure::Halted | Failure::TooLarge | Failure::Reset,
+            Failure::Overloaded
+            | Failure::ShareFull
+            | Failure::Halted
+            | Failure::TooLarge
+            | Failure::Reset
+            | Failure::Elsewhere,
         ) => true,
         Err(Failure::ShuttingDown | Failure::Storage(_) | Failure::Defect(_)) => false,
     }
@@ -216,6 +221,7 @@ mod tests {
             (Failure::Halted, true),
             (Failure::TooLarge, true),
             (Failure::Reset, true),
+            (Failure::Elsewhere, true),
             (Failure::ShuttingDown, false),
             (Failure::Storage("the disk is gone".to_owned()), false),
             (Failure::Defect("a rule broke".to_owned()), false),

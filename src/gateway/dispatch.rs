@@ -384,7 +384,9 @@ impl Server for TenantRequest<'_> {
         Box::pin(async move {
             for slug in slugs {
                 let held = self.services.names.reservations.hold_name(PLATFORM, Space::Slug, &slug).await;
-                if history::on_slug(self.services.engine.reader(), &slug)?.is_some() {
+                // Of an account that has left, where it is now is asked below.
+                let owner = history::on_slug(self.services.engine.reader(), &slug)?.map(|(owner, ..)| owner);
+                if owner.is_some_and(|owner| !self.services.callers.is_elsewhere(owner)) {
                     continue;
                 }
                 // Asked while it is held here: of two partitions that claim it at once none gets it, or one.

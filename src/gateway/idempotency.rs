@@ -145,7 +145,12 @@ pub async fn keep_answer(
         return Ok(None);
     }
     let keeping = || KeyedCommand::from(Command::KeepAnswer(status, body.to_vec())).keeping(keep.clone());
-    Ok(ask::book_patiently(&services.engine, tenant, keeping).await?.seq)
+    match ask::book_patiently(&services.engine, tenant, keeping).await {
+        Ok(settled) => Ok(settled.seq),
+        // An account that moves leaves without this answer, but with what was done.
+        Err(problem) if problem.code == Problem::tenant_moving().code => Err(ask::done_not_written(problem)),
+        Err(problem) => Err(problem),
+    }
 }
 
 fn find(services: &Services, owner: Owner, key: &str, path: &str) -> Result<Vec<KeptAnswer>, Unreadable> {

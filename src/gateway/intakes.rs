@@ -17,6 +17,8 @@ pub struct Moves {
 /// What this partition has of a tenant that comes.
 pub struct Intake {
     pub(super) from: u8,
+    /// How often the tenant had moved then. It may have been here since, and its books longer than this knows.
+    pub(super) moves: u32,
     /// Up to which the source's log was looked at.
     pub(super) after: u64,
     pub(super) books: [BookCopy; 2],

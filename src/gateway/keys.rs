@@ -10,7 +10,7 @@ use dashmap::{DashMap, Entry};
 use domain::index::PersonMarks;
 use domain::platform::{ApiKey, Details, PlatformChange, Scopes, Tenant, hash_key, test_accounts};
 use domain::values::ids::{Id, Mode, PLATFORM, tenant_key};
-use domain::values::time::Timestamp;
+use domain::values::time::{HOUR_MS, Timestamp};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::borrow::Borrow;
@@ -46,6 +46,9 @@ impl PartialEq for Hashed {
 }
 
 impl Eq for Hashed {}
+
+/// How long before an account ends its use in another partition is asked for.
+const ASKED_BEFORE_MS: i64 = HOUR_MS;
 
 /// The last use of an account, in ms on the server's clock: the one that is known, and the one that is written down.
 struct Use {
@@ -116,12 +119,14 @@ impl Directory {
     }
 
     /// The numbers of accounts that were used `noted_ms` after what is written down, with the instant; and of those
-    /// that nobody used for so long that they end.
-    pub fn test_accounts(&self, noted_ms: i64, now: Timestamp) -> (Vec<(u32, Timestamp)>, Vec<u32>) {
+    /// that nobody used for so long that they end. Of one outside of the partition `own`, whose use this one does not
+    /// see, it is known in time.
+    pub fn test_accounts(&self, noted_ms: i64, now: Timestamp, own: u8) -> (Vec<(u32, Timestamp)>, Vec<u32>) {
         let (mut used, mut over) = (Vec::new(), Vec::new());
         for known in &self.test_accounts {
             let last_ms = known.last_ms.load(Ordering::Relaxed);
-            if known.is_over(now) {
+            let is_elsewhere = self.is_elsewhere(tenant_key(*known.key(), Mode::Test), own);
+            if known.is_over(if is_elsewhere { now.plus_ms(ASKED_BEFORE_MS) } else { now }) {
                 over.push(*known.key());
             } else if last_ms - known.noted_ms.load(Ordering::Relaxed) >= noted_ms {
                 used.push((*known.key(), Timestamp::from_unix_ms(last_ms)));
@@ -199,6 +204,7 @@ impl Directory {
                 for (number, at) in used {
                     if let Some(known) = self.test_accounts.get(number) {
                         known.noted_ms.fetch_max(at.unix_ms(), Ordering::Relaxed);
+                        known.last_ms.fetch_max(at.unix_ms(), Ordering::Relaxed);
                     }
                 }
             }
@@ -273,9 +279,8 @@ impl Directory {
     /// Whether the books of a tenant are not those of the partition `own`: it may have a beginning of them, of a tenant
     /// that comes or has left.
     pub fn is_elsewhere(&self, tenant: u64, own: u8) -> bool {
-        let number = u32::try_from(tenant / 2).ok();
-        let of = number.and_then(|number| self.tenant_numbered(number));
-        tenant != PLATFORM && of.is_none_or(|of| of.partition != own)
+        let of = || self.tenant_numbered(u32::try_from(tenant / 2).ok()?);
+        tenant != PLATFORM && of().is_none_or(|of| of.partition != own)
     }
 
     /// Under which the secrets of a tenant derive: the first that it had.
@@ -546,18 +551,22 @@ mod tests {
         directory.learn_key(&key);
         directory.learn_test_account(7, [&key], at(0), at(10 * minute));
         let used = |ms| directory.recognise(&hash_key("pk_test_a"), at(ms)).is_some();
-        assert_eq!(directory.test_accounts(minute, at(day)), (vec![], vec![]), "it may have been used later");
+        assert_eq!(
+            directory.test_accounts(minute, at(day), 0),
+            (vec![], vec![]),
+            "it may have been used later"
+        );
         assert!(used(day + 10 * minute - 1));
         let last = at(day + 10 * minute - 1);
-        assert_eq!(directory.test_accounts(minute, last), (vec![(7, last)], vec![]));
+        assert_eq!(directory.test_accounts(minute, last, 0), (vec![(7, last)], vec![]));
         directory.learn(&PlatformChange::TestAccountsUsed(vec![(7, last)]), last);
-        assert_eq!(directory.test_accounts(minute, last), (vec![], vec![]));
+        assert_eq!(directory.test_accounts(minute, last, 0), (vec![], vec![]));
         let end = last.plus_ms(day);
         assert!(!used(end.unix_ms()));
-        assert_eq!(directory.test_accounts(minute, end), (vec![], vec![7]));
+        assert_eq!(directory.test_accounts(minute, end, 0), (vec![], vec![7]));
         directory.learn(&PlatformChange::TestAccountDeleted(7), end);
         assert_eq!((directory.tenants().len(), directory.keys.len()), (0, 0));
-        assert_eq!(directory.test_accounts(minute, end), (vec![], vec![]));
+        assert_eq!(directory.test_accounts(minute, end, 0), (vec![], vec![]));
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! Moves of tenants between partitions while they are served. The first partition's book judges
-//! (`domain::resources::tenants::partition_moves`); its leader has the target copy what the source has, closes the source
-//! when little is left, and says where the tenant is once the target has the records that closed both books.
+//! (`domain::resources::tenants::partition_moves`); its leader has the target copy what the source has, closes the
+//! source when little is left, and says where the tenant is once the target has the records that closed both books.
 //!
 //! Every step can be asked for again, and whoever begins to lead goes on: the copy is as long as the target's log says,
 //! a step that was taken changes nothing, and a move that nobody can finish is undone.
 
-use crate::cluster::MoveInlet;
+use crate::cluster::{Cluster, MoveInlet};
 use crate::gateway::ask::{self, failure};
 use crate::gateway::intakes::Intake;
 use crate::gateway::services::Services;
@@ -22,9 +22,11 @@ use domain::record::Record;
 use domain::resources::tenants::PlatformAsk;
 use domain::resources::tenants::partition_moves::MoveStep;
 use domain::values::ids::{Mode, PLATFORM, tenant_key};
-use std::collections::HashSet;
+use domain::values::time::Timestamp;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio::sync::OwnedRwLockWriteGuard;
 use wal::IndexOps;
 
 /// Of a page, unless a single record is longer.
@@ -35,11 +37,16 @@ const LOOKED_AT: usize = 20_000;
 const LINES_MAX: usize = 5_000;
 /// For which a copy goes on before it says how far it is.
 const AT_ONCE: Duration = Duration::from_secs(2);
+/// For an answer of the target while the tenant is not served. It gives one as soon as it has looked for [`AT_ONCE`],
+/// unless it begins anew.
+const CLOSED_ANSWER: Duration = Duration::from_secs(4);
 /// For which a closed source waits for what a bank is about to say.
 const QUIET: Duration = Duration::from_millis(200);
 /// Without a step forward a move is undone after so long: while the tenant is served, and while it is not.
 const PATIENCE: [Duration; 2] = [Duration::from_secs(60), Duration::from_secs(10)];
 const PAUSE: Duration = Duration::from_millis(50);
+/// For which calls that are under way are waited for before their account is closed.
+const THROUGH: Duration = Duration::from_millis(200);
 
 /// Live mode first.
 fn keys(number: u32) -> [u64; 2] {
@@ -56,7 +63,7 @@ pub fn start(services: &Arc<Services>) -> MoveInlet {
             tokio::spawn(async move { finish(&services, tenant.number).await });
         }
     }
-    let services = Arc::clone(services);
+    let (services, leads_since) = (Arc::clone(services), services.now());
     Box::new(move |message| {
         let services = Arc::clone(&services);
         // What is appended is known to the copy, also when nobody waits any more.
@@ -64,17 +71,40 @@ pub fn start(services: &Arc<Services>) -> MoveInlet {
             let ask: MoveAsk = codec::decode(&message)
                 .map_err(|error| Problem::internal_error(format!("what is asked of a move: {error}")))?;
             match ask {
-                MoveAsk::Copy { number, from } => {
-                    Ok(codec::encode_newest(&copy(&services, number, from).await?))
+                MoveAsk::Copy { number, from, moves } => {
+                    Ok(codec::encode_newest(&copy(&services, number, (from, moves)).await?))
                 }
                 MoveAsk::Records { number, after, seen, have } => {
                     let page = page(&services, number, after, [seen.0, seen.1], [have.0, have.1]).await?;
                     Ok(codec::encode_newest(&page))
                 }
+                MoveAsk::LastUse { number } => {
+                    Ok(codec::encode_newest(&used_here(&services, number, leads_since).await?))
+                }
             }
         });
         Box::pin(async move { answered.await.map_err(|_| Problem::shutting_down())? })
     })
+}
+
+/// When a key of a tenant that is here was used last. Who led before may have seen a use that nobody remembers, so it
+/// is never before this process began to lead.
+async fn used_here(services: &Services, number: u32, leads_since: Timestamp) -> Result<Timestamp, Problem> {
+    let tenant = services.callers.directory.tenant_numbered(number).ok_or_else(Problem::not_found)?;
+    if !services.callers.has(&tenant) {
+        return Err(Problem::tenant_moving());
+    }
+    let used = services.keys_of(number).await?.into_iter().filter_map(|(_, used_at)| used_at);
+    Ok(used.fold(leads_since, Ord::max))
+}
+
+/// When a tenant was used last that is in another partition than this, the first.
+pub async fn last_use(services: &Services, tenant: &Tenant) -> Result<Timestamp, Problem> {
+    let sending = services.callers.sending.as_ref().ok_or_else(Problem::no_leader)?;
+    let ask = codec::encode_newest(&MoveAsk::LastUse { number: tenant.number });
+    let said = sending.ask_of_move(tenant.partition, ask).await;
+    let said = said.map_err(|why| Problem::no_leader().because(why))?;
+    codec::decode(&said).map_err(|error| Problem::internal_error(error.to_string()))
 }
 
 /// Moves a tenant, whose move has begun, to its end. The error says why it was undone.
@@ -85,7 +115,12 @@ pub async fn finish(services: &Arc<Services>, number: u32) -> Result<Arc<Tenant>
         let tenant = known()?;
         let Some(to) = tenant.moving else { return until_served(services, tenant).await };
         let closed = tenant.tenant_settings.moving_to.map(|_| tenant.tenant_settings.version);
-        let took = match ask_to_copy(services, to, number, tenant.partition).await {
+        let patience = if closed.is_some() { CLOSED_ANSWER } else { Duration::MAX };
+        let asked = tokio::time::timeout(patience, ask_to_copy(services, to, &tenant)).await;
+        let asked = asked.unwrap_or_else(|_| Err("the target takes its time".to_owned()));
+        // It begins the copy anew, and the logs are long: the account is better served meanwhile.
+        let is_far = matches!(&asked, Ok(copied) if closed.is_some() && !copied.is_level);
+        let took = match asked {
             Ok(copied) if closed.is_some() && copied.closed == closed => {
                 step(services, &tenant, MoveStep::End { closed: copied.closed.unwrap_or_default() }).await
             }
@@ -105,19 +140,27 @@ pub async fn finish(services: &Arc<Services>, number: u32) -> Result<Arc<Tenant>
             continue;
         };
         let since = *stuck.get_or_insert_with(Instant::now);
-        if since.elapsed() > PATIENCE[usize::from(closed.is_some())] {
+        if is_far || since.elapsed() > PATIENCE[usize::from(closed.is_some())] {
             tracing::warn!(tenant = %tenant.id, to, why, "a move is undone: nobody could finish it");
-            step(services, &tenant, MoveStep::Undo).await.map_err(Problem::internal_error)?;
-            let message = format!("the move was undone, and the account is served where it was: {why}");
-            return Err(Problem { message: message.into(), ..Problem::no_leader() });
+            match step(services, &tenant, MoveStep::Undo).await {
+                Ok(()) => {
+                    let message =
+                        format!("the move was undone, and the account is served where it was: {why}");
+                    return Err(Problem { message: message.into(), ..Problem::no_leader() });
+                }
+                // Nobody else would end it while this process leads.
+                Err(why) if services.engine.ready().is_err() => return Err(Problem::internal_error(why)),
+                Err(_) => {}
+            }
         }
         tokio::time::sleep(PAUSE).await;
     }
 }
 
-async fn ask_to_copy(services: &Services, to: u8, number: u32, from: u8) -> Result<Copied, String> {
+async fn ask_to_copy(services: &Services, to: u8, tenant: &Tenant) -> Result<Copied, String> {
     let sending = services.callers.sending.as_ref().ok_or("this is one log alone")?;
-    let said = sending.ask_of_move(to, codec::encode_newest(&MoveAsk::Copy { number, from })).await?;
+    let ask = MoveAsk::Copy { number: tenant.number, from: tenant.partition, moves: tenant.moves };
+    let said = sending.ask_of_move(to, codec::encode_newest(&ask)).await?;
     codec::decode(&said).map_err(|error| error.to_string())
 }
 
@@ -132,7 +175,10 @@ async fn step(services: &Arc<Services>, tenant: &Tenant, step: MoveStep) -> Resu
 
 /// Does here what the settings of a tenant say since it may have come, left, closed or opened. In the tenant's turn.
 pub async fn settle(services: &Arc<Services>, number: u32) -> Result<(), Problem> {
-    push_tenant_settings(services, number).await?;
+    {
+        let _alone = let_through(services, number).await;
+        push_tenant_settings(services, number).await?;
+    }
     let webhooks = &services.webhooks;
     for key in keys(number) {
         match services.mode_of(key) {
@@ -143,12 +189,22 @@ pub async fn settle(services: &Arc<Services>, number: u32) -> Result<(), Problem
     Ok(())
 }
 
+/// Before books are closed here, lets the calls of test mode that are under way come to their end, so that none is
+/// refused in its middle. Live calls are one record, or go on by themselves.
+async fn let_through(services: &Services, number: u32) -> Option<OwnedRwLockWriteGuard<()>> {
+    let tenant = services.callers.directory.tenant_numbered(number)?;
+    let settings = &tenant.tenant_settings;
+    let is_here = tenant.partition == services.callers.partition;
+    if !is_here || settings.moving_to.is_none() || tenant.pushed >= settings.version {
+        return None;
+    }
+    let gate = Arc::clone(&services.names.test_gates.entry(tenant_key(number, Mode::Test)).or_default());
+    tokio::time::timeout(THROUGH, gate.write_owned()).await.ok()
+}
+
 async fn until_served(services: &Arc<Services>, tenant: Arc<Tenant>) -> Result<Arc<Tenant>, Problem> {
     let began = Instant::now();
-    while !matches!(
-        ask_to_copy(services, tenant.partition, tenant.number, tenant.partition).await,
-        Ok(Copied { serves: true, .. })
-    ) {
+    while !matches!(ask_to_copy(services, tenant.partition, &tenant).await, Ok(Copied { serves: true, .. })) {
         if began.elapsed() > PATIENCE[1] {
             let message = "the account is in its new partition, which has no leader yet".into();
             return Err(Problem { message, ..Problem::no_leader() });
@@ -159,7 +215,7 @@ async fn until_served(services: &Arc<Services>, tenant: Arc<Tenant>) -> Result<A
 }
 
 /// The target: takes over what the source has by now.
-async fn copy(services: &Arc<Services>, number: u32, from: u8) -> Result<Copied, Problem> {
+async fn copy(services: &Arc<Services>, number: u32, place: (u8, u32)) -> Result<Copied, Problem> {
     let callers = &services.callers;
     if let Some(tenant) =
         callers.directory.tenant_numbered(number).filter(|known| known.partition == callers.partition)
@@ -173,12 +229,20 @@ async fn copy(services: &Arc<Services>, number: u32, from: u8) -> Result<Copied,
     let Ok(mut copy) = tokio::time::timeout(AT_ONCE, copy.lock()).await else { return Ok(Copied::default()) };
     // Whatever breaks off: the log says how far it came.
     let mut known = match copy.take() {
-        Some(known) if known.from == from => known,
-        _ => beginning(services, number, from).await?,
+        Some(known) if (known.from, known.moves) == place => known,
+        _ => beginning(services, number, place).await?,
     };
     let began = Instant::now();
     let is_level = loop {
-        let is_level = take_page(services, number, &mut known).await?;
+        let page = match next_page(services, number, &known).await {
+            Ok(page) => page,
+            // Nothing was taken of it: the copy goes on when the source does.
+            Err(problem) => {
+                *copy = Some(known);
+                return Err(problem);
+            }
+        };
+        let is_level = take_page(services, number, &mut known, page).await?;
         if is_level || began.elapsed() > AT_ONCE {
             break is_level;
         }
@@ -190,23 +254,33 @@ async fn copy(services: &Arc<Services>, number: u32, from: u8) -> Result<Copied,
 }
 
 /// What the log here has of the tenant: a copy that was given up, or its books of when it was here before.
-async fn beginning(services: &Arc<Services>, number: u32, from: u8) -> Result<Intake, Problem> {
-    if !keys(number).into_iter().all(|key| services.engine.is_quiet(key)) {
+async fn beginning(
+    services: &Arc<Services>,
+    number: u32,
+    (from, moves): (u8, u32),
+) -> Result<Intake, Problem> {
+    let engine = &services.engine;
+    if !keys(number).into_iter().all(|key| engine.forget_entities(key)) {
         return Err(Problem::overloaded(1));
     }
-    // What was appended before something failed is read, too.
+    let mut copy = Intake {
+        from,
+        moves,
+        after: 0,
+        books: Default::default(),
+        settings: Default::default(),
+        operations: HashSet::new(),
+    };
+    // What was appended before something failed is durable then, and read, too.
+    let mut is_new = true;
     for key in keys(number) {
-        services.engine.copy(key, Vec::new()).await.map_err(failure)?;
+        is_new &= engine.copy(key, Vec::new()).await.map_err(failure)? == engine.machine().empty(key);
+    }
+    if is_new {
+        return Ok(copy);
     }
     let services = Arc::clone(services);
     let walked = tokio::task::spawn_blocking(move || {
-        let mut copy = Intake {
-            from,
-            after: 0,
-            books: Default::default(),
-            settings: Default::default(),
-            operations: HashSet::new(),
-        };
         let reader = services.engine.reader();
         for stored in reader.records(1, Some(reader.last_seq())) {
             let stored = stored.map_err(unreadable)?;
@@ -225,8 +299,7 @@ fn unreadable(why: impl std::fmt::Display) -> Problem {
     Problem::internal_error(format!("a record of a tenant that moves: {why}"))
 }
 
-/// Whether the source had nothing more.
-async fn take_page(services: &Arc<Services>, number: u32, copy: &mut Intake) -> Result<bool, Problem> {
+async fn next_page(services: &Services, number: u32, copy: &Intake) -> Result<Page, Problem> {
     let of = |chain: fn(&BookCopy) -> Chain| {
         let [live, test] = copy.books.each_ref().map(|book| chain(book).count);
         (live, test)
@@ -236,12 +309,21 @@ async fn take_page(services: &Arc<Services>, number: u32, copy: &mut Intake) -> 
     let sending = services.callers.sending.as_ref().ok_or_else(Problem::no_leader)?;
     let said = sending.ask_of_move(copy.from, codec::encode_newest(&ask)).await;
     let said = said.map_err(|why| Problem::no_leader().because(why))?;
-    let page: Page = codec::decode(&said).map_err(unreadable)?;
+    codec::decode(&said).map_err(unreadable)
+}
+
+/// Whether the source had nothing more.
+async fn take_page(
+    services: &Arc<Services>,
+    number: u32,
+    copy: &mut Intake,
+    page: Page,
+) -> Result<bool, Problem> {
     for (book, hash) in &page.known {
         let book = copy.books.get_mut(usize::from(*book)).ok_or_else(|| unreadable("no book"))?;
         book.next(*hash, false).map_err(unreadable)?;
     }
-    let (mut rest, mut new) = (&page.records[..], [Vec::new(), Vec::new()]);
+    let (mut rest, mut new) = (&page.records[..], Copies::default());
     while !rest.is_empty() {
         let seq = rest.get(8..16).and_then(|seq| seq.try_into().ok()).map(u64::from_le_bytes);
         let seq = seq.ok_or_else(|| unreadable("it is cut off"))?;
@@ -254,17 +336,13 @@ async fn take_page(services: &Arc<Services>, number: u32, copy: &mut Intake) -> 
         }
         let record: Record = codec::decode(&stored.payload).map_err(unreadable)?;
         copy.learn(book, &record);
-        must_be_free(services, &stored, &record)?;
+        // Both books take names of the same space, in this order.
+        if may_take_slugs(services, &stored, &record)? && !new[1 - book].is_empty() {
+            append(services, number, std::mem::take(&mut new)).await?;
+        }
         new[book].push((stored.time_ms, stored.payload));
     }
-    if !services.site.disk.has_room(PLATFORM, false) {
-        return Err(Problem::disk_nearly_full());
-    }
-    for (key, records) in keys(number).into_iter().zip(new) {
-        if !records.is_empty() {
-            services.engine.copy(key, records).await.map_err(failure)?;
-        }
-    }
+    append(services, number, new).await?;
     take_fates(services, copy, page.fates).await?;
     copy.after = page.until;
     let is_level = page.until >= page.newest;
@@ -274,33 +352,62 @@ async fn take_page(services: &Arc<Services>, number: u32, copy: &mut Intake) -> 
     Ok(is_level)
 }
 
-/// A record must not take the slug of another tenant's link.
-fn must_be_free(services: &Services, stored: &wal::Record, record: &Record) -> Result<(), Problem> {
-    let (engine, mut ops) = (&services.engine, IndexOps::new());
-    engine.machine().index(stored.tenant, stored.time_ms, record, &mut ops);
-    for op in ops.resolved(stored.seq).ops() {
-        let is_slug = index::among_all(op.key).is_some_and(|(space, _)| space == Space::Slug as u8);
-        let Some(value) = op.value.filter(|_| is_slug) else { continue };
-        let known = engine.reader().index_get(op.key).map_err(unreadable)?;
-        let owner = |value: &[u8]| value.first_chunk::<8>().map(|key| u64::from_be_bytes(*key));
-        // Of one that has left the name is free.
-        let owned = known.as_deref().and_then(owner).filter(|owner| !services.callers.is_elsewhere(*owner));
-        if owned.is_some_and(|owned| Some(owned) != owner(value)) {
-            return Err(unreadable("a payment link of it has the slug of another account's there"));
+type Copies = [Vec<(i64, Vec<u8>)>; 2];
+
+async fn append(services: &Services, number: u32, new: Copies) -> Result<(), Problem> {
+    if !services.site.disk.has_room(PLATFORM, false) {
+        return Err(Problem::disk_nearly_full());
+    }
+    if services.cluster.as_ref().is_some_and(Cluster::is_window_full) {
+        return Err(Problem::window_full());
+    }
+    for (key, records) in keys(number).into_iter().zip(new) {
+        if !records.is_empty() {
+            services.engine.copy(key, records).await.map_err(failure)?;
         }
     }
     Ok(())
 }
 
+/// Whether a record takes or frees slugs of links. None must be another tenant's: what this one gave up elsewhere may
+/// be taken here by now, and would be free again.
+fn may_take_slugs(services: &Services, stored: &wal::Record, record: &Record) -> Result<bool, Problem> {
+    let (engine, mut ops, mut takes) = (&services.engine, IndexOps::new(), false);
+    engine.machine().index(stored.tenant, stored.time_ms, record, &mut ops);
+    for op in ops.resolved(stored.seq).ops() {
+        let is_slug = index::among_all(op.key).is_some_and(|(space, _)| space == Space::Slug as u8);
+        if !is_slug {
+            continue;
+        }
+        takes = true;
+        let known = engine.reader().index_get(op.key).map_err(unreadable)?;
+        let owner =
+            known.as_deref().and_then(|value| value.first_chunk()).map(|key| u64::from_be_bytes(*key));
+        // Of one that has left the name is free.
+        if owner.is_some_and(|owner| owner != stored.tenant && !services.callers.is_elsewhere(owner)) {
+            return Err(unreadable("a payment link of it has, or had, the slug of another account's there"));
+        }
+    }
+    Ok(takes)
+}
+
 async fn take_fates(services: &Arc<Services>, copy: &Intake, fates: Vec<Beside>) -> Result<(), Problem> {
     let reader = services.engine.reader();
-    let mut new = Vec::new();
+    // The last word about each counts: of a tenant that comes back those from before are told once more.
+    let mut newest = BTreeMap::new();
     for fate in fates {
-        let Beside::Fate { operation, kind, refusal } = &fate else { continue };
+        if let Beside::Fate { operation, kind, refusal } = fate
+            && copy.operations.contains(&operation)
+        {
+            newest.insert(operation, (kind, refusal));
+        }
+    }
+    let mut new = Vec::new();
+    for (operation, (kind, refusal)) in newest {
         let name = index::name(PLATFORM, Space::Fate, &operation.to_string().replace('-', ""));
         let known = reader.index_get(&name).map_err(unreadable)?;
-        if copy.operations.contains(operation) && known.as_deref() != Some(&[*kind, *refusal]) {
-            new.push(fate);
+        if known.as_deref() != Some(&[kind, refusal]) {
+            new.push(Beside::Fate { operation, kind, refusal });
         }
     }
     if !new.is_empty() {

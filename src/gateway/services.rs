@@ -23,6 +23,7 @@ use crate::rates::{FeedHealth, Market, RateBoard, RateStore};
 use crate::reconciliation::shelf::Shelf;
 use crate::requests::RequestLog;
 use crate::selfcheck::Counters;
+use crate::store::history;
 use crate::store::read_pool::ReadPool;
 use crate::telemetry::spans::Spans;
 use crate::webhooks::secret::Secret;
@@ -134,11 +135,17 @@ pub struct Callers {
 }
 
 impl Callers {
-    /// Those whose books are in this partition, newest first. Of one that has left there are books, too.
+    /// Those whose books are in this partition, newest first. Of one that has left there are books and entries of the
+    /// index too, which are nobody's here: whoever looks at all accounts asks for these, and of an entry for
+    /// [`Callers::is_elsewhere`].
     pub fn own_tenants(&self) -> Vec<Arc<Tenant>> {
         let mut tenants = self.directory.tenants();
-        tenants.retain(|tenant| tenant.partition == self.partition);
+        tenants.retain(|tenant| self.has(tenant));
         tenants
+    }
+
+    pub fn has(&self, tenant: &Tenant) -> bool {
+        tenant.partition == self.partition
     }
 
     /// The partition that has the books of a tenant, if it is another: here they would be empty ones, or stale.
@@ -471,6 +478,15 @@ impl Services {
         }
     }
 
+    /// How often banks contradicted themselves about orders of accounts that are here, at most `most`.
+    pub fn contradictions(&self, most: usize) -> usize {
+        let reader = self.engine.reader();
+        let is_elsewhere =
+            |seq| !matches!(reader.record(seq), Ok(Some(read)) if !self.callers.is_elsewhere(read.tenant));
+        let found = history::contradictions(reader);
+        found.filter(|seq| self.callers.sending.is_none() || !is_elsewhere(*seq)).take(most).count()
+    }
+
     /// The keys of an account, newest first, with the minute of their last use.
     pub async fn keys_of(&self, number: u32) -> Result<Vec<KnownKey>, Problem> {
         let book = self.platform_book().await?;
@@ -507,6 +523,7 @@ pub fn failure(failure: Failure) -> Problem {
         Failure::ShareFull => Problem::share_full(),
         Failure::ShuttingDown => Problem::shutting_down(),
         Failure::Halted => Problem::account_halted(),
+        Failure::Elsewhere => Problem::tenant_moving(),
         Failure::TooLarge => Problem::record_too_large(),
         Failure::Storage(why) => Problem::storage_unavailable().because(why),
         Failure::Defect(why) => Problem::internal_error(why),

@@ -5,6 +5,7 @@
 
 use crate::gateway::ask;
 use crate::gateway::keys::{Secret, stem};
+use crate::gateway::moving;
 use crate::gateway::services::Services;
 use crate::gateway::tenant_request::in_a_task;
 use crate::gateway::tenant_settings::push_tenant_settings;
@@ -13,10 +14,11 @@ use crate::http::respond::Reply;
 use crate::network::Client;
 use api::problem::Problem;
 use api::testing;
-use domain::platform::PlatformChange;
 use domain::platform::settings::Settings;
-use domain::platform::test_accounts::Opener;
+use domain::platform::test_accounts::{IDLE_MS, Opener};
+use domain::platform::{PlatformChange, Tenant};
 use domain::resources::tenants::PlatformAsk;
+use domain::resources::tenants::partition_moves::MoveStep;
 use domain::resources::tenants::test_accounts::{NotOpened, may_open};
 use domain::values::ids::{Mode, PLATFORM, tenant_key};
 use domain::values::time::{MINUTE_MS, SECOND_MS};
@@ -91,25 +93,53 @@ pub async fn keep_swept(services: Arc<Services>) {
 }
 
 async fn sweep(services: &Arc<Services>) {
-    let (used, over) = services.callers.directory.test_accounts(NOTED_MS, services.now());
+    let own = services.callers.partition;
+    let (used, over) = services.callers.directory.test_accounts(NOTED_MS, services.now(), own);
     if !used.is_empty()
         && let Err(problem) = ask::platform(services, PlatformAsk::UseTestAccounts(used), None, None).await
     {
         tracing::warn!(%problem, error = problem.private_message(), "the use of test accounts was not written down");
     }
     for number in over {
-        if let Err(problem) = delete(services, number).await {
+        let elsewhere = services.callers.directory.tenant_numbered(number);
+        let elsewhere = elsewhere.filter(|tenant| !services.callers.has(tenant));
+        let ended = match &elsewhere {
+            Some(tenant) => look_elsewhere(services, tenant).await,
+            None => delete(services, number).await,
+        };
+        if let Err(problem) = ended {
             let error = problem.private_message();
             tracing::warn!(tenant_number = number, %problem, error, "a test account was not deleted");
         }
     }
 }
 
+/// Writes down when an account was used that is in another partition. One that nobody used comes back, to be deleted
+/// here; it may have been used until it came, so that has another day.
+async fn look_elsewhere(services: &Arc<Services>, tenant: &Tenant) -> Result<(), Problem> {
+    let (number, now) = (tenant.number, services.now());
+    if tenant.moving.is_some() {
+        return Ok(());
+    }
+    let mut used_at = moving::last_use(services, tenant).await?;
+    if now.since_ms(used_at) >= IDLE_MS {
+        let turn = services.callers.turns.of(number).await;
+        let ask = PlatformAsk::MoveWithin { number, step: MoveStep::Begin(services.callers.partition) };
+        ask::platform(services, ask, None, None).await?;
+        drop(turn);
+        moving::finish(services, number).await?;
+        used_at = services.now();
+    }
+    ask::platform(services, PlatformAsk::UseTestAccounts(vec![(number, used_at)]), None, None).await.map(drop)
+}
+
 /// None of its keys works any more. Its data goes first: what a crash leaves is deleted by the next look.
 async fn delete(services: &Arc<Services>, number: u32) -> Result<(), Problem> {
     let _turn = services.callers.turns.of(number).await;
-    // An operator may have made more of it meanwhile.
-    if services.platform_book().await?.test_accounts.get(&number).is_none() {
+    // An operator may have made more of it meanwhile, or have it moved.
+    let book = services.platform_book().await?;
+    let is_moving = book.tenants.get(&number).is_none_or(|tenant| tenant.moving.is_some());
+    if book.test_accounts.get(&number).is_none() || is_moving {
         return Ok(());
     }
     let [live, test] = [Mode::Live, Mode::Test].map(|mode| tenant_key(number, mode));

@@ -1,7 +1,7 @@
 //! The calls about webhooks that need more than one command: the log of deliveries, sending again,
 //! and test notifications (`docs/contract.md, 13.3, 13.6`).
 
-use crate::gateway::ask::{self, entity_patiently, failure};
+use crate::gateway::ask::{entity_patiently, failure};
 use crate::gateway::idempotency;
 use crate::gateway::services::Services;
 use crate::http::respond::{Reply, Trace};
@@ -223,7 +223,7 @@ pub async fn test(
     _key_held: Option<Guard>,
 ) -> Result<Reply, Problem> {
     let now = services.clock(tenant).await?;
-    let tenant_mode = services.mode_of(tenant).ok_or_else(|| ask::defect("a tenant key has no tenant"))?;
+    let tenant_mode = services.mode_of(tenant).ok_or_else(Problem::tenant_moving)?;
     let (event, body) = (services.fresh_id(tenant), test_envelope(now, tenant_mode));
     let (mut sending, mut items) = (Vec::new(), Vec::new());
     let all = endpoints(&Stored::of(services.engine.reader(), tenant))?;

@@ -8,7 +8,6 @@ use crate::cluster::Cluster;
 use crate::gateway::services::{Observed, Prices, Services};
 use crate::rails::evm::Waits;
 use crate::rates::Series;
-use crate::store::history;
 use crate::webhooks::Webhooks;
 use domain::values::time::Timestamp;
 use std::collections::BTreeMap;
@@ -217,7 +216,7 @@ fn rails(page: &mut Page, services: &Services) {
             for outcomes in rails.outcomes(), for (how, tally) in outcomes.tallies(),
             by("rail" outcomes.rail, "call" how) => Value::Counted(&tally.answer_us(), Value::Micros);
         counter "pasarela_rail_contradicted_total" "Operations of which a bank said both that they were done and that they were not, over all runs; GET /admin/operations lists them."
-            => history::contradictions(services.engine.reader());
+            => services.contradictions(usize::MAX) as u64;
         gauge "pasarela_rail_unresolved" "Orders that no bank has answered for longer than rails.unresolved_after_seconds, when they were counted last; GET /admin/operations?status=unresolved lists them."
             => services.waits.counted().unresolved.values().sum::<u64>();
         gauge "pasarela_transfer_guesses" "References of live Pago Móvil transfers that were looked for since the start and are no transfer's."

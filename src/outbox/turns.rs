@@ -98,8 +98,8 @@ async fn left(services: &Services) -> Result<Vec<Queued>, Problem> {
     for tenant in engine.books_in_memory().into_iter().filter(|key| is_live(*key)) {
         let due = match engine.glance(tenant).await {
             Ok(Some((AnyBook::Tenant(book), _))) => book.agenda,
-            // A book that is halted comes back with its deadlines.
-            Ok(_) | Err(Failure::Halted) => continue,
+            // A book that is halted comes back with its deadlines; one that is elsewhere has none here.
+            Ok(_) | Err(Failure::Halted | Failure::Elsewhere) => continue,
             Err(failed) => return Err(failure(failed)),
         };
         let reader = engine.reader();

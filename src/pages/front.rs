@@ -93,8 +93,13 @@ impl<W: Send + Sync> Pages<W> {
         let cookie = cookie?;
         let is_used = !arrival.head.headers.contains_key(HX_REQUEST);
         let hash = self.sessions.find(&cookie, is_used)?;
-        let Some(who) = (self.site.recognise)(&self.services, &hash) else {
-            // The key was revoked, or the operator disabled: so ends what it opened.
+        let who = (self.site.recognise)(&self.services, &hash).filter(|who| {
+            let book = (self.site.book)(who);
+            book.is_none_or(|book| self.services.callers.elsewhere_of(book).is_none())
+        });
+        let Some(who) = who else {
+            // The key was revoked, or the operator disabled, or the account has gone to another partition, where one
+            // logs in anew: so ends what it opened.
             self.sessions.close(&cookie);
             return None;
         };

@@ -42,10 +42,12 @@ pub fn entity(reader: &Reader, tenant: u64, id: EntityId) -> Result<Option<Arc<E
     Ok(record(reader, seq(&value)?)?.record.entity(id).cloned())
 }
 
-pub fn contradictions(reader: &Reader) -> u64 {
+/// The records in which banks contradicted themselves, as far as the index can be read.
+pub fn contradictions(reader: &Reader) -> impl Iterator<Item = Seq> {
     let prefix = index::contradicted();
     let end = [prefix.as_slice(), &[0xFF; 9]].concat();
-    reader.index_scan(&prefix, &end, false).take_while(Result::is_ok).count() as u64
+    let found = reader.index_scan(&prefix, &end, false);
+    found.map_while(move |entry| seq(entry.ok()?.0.get(prefix.len()..)?).ok())
 }
 
 /// Several entities may be in one record, which is read once.

@@ -212,7 +212,7 @@ impl Search {
             self.note_searched(searched);
         }
         if !self.is_watching {
-            for tenant in self.services.callers.directory.tenants() {
+            for tenant in self.services.callers.own_tenants() {
                 let tenant_key = tenant_key(tenant.number, Mode::Live);
                 let given = usdt_addresses::given_out(&self.services, tenant_key, self.evm.settings.network);
                 for account in given.map_err(unreadable)? {

@@ -451,8 +451,10 @@ impl DeliveryWorker {
                 }
                 // The outcomes wait until the tenant's book goes on.
                 Err(Failure::Halted) => sleep(HALTED_PAUSE).await,
-                // A delivery without an outcome is sent again after the next start.
-                Err(Failure::ShuttingDown | Failure::Storage(_)) => return ControlFlow::Break(()),
+                // A delivery without an outcome is sent again after the next start, or where its tenant has gone.
+                Err(Failure::ShuttingDown | Failure::Storage(_) | Failure::Elsewhere) => {
+                    return ControlFlow::Break(());
+                }
                 Err(failure @ (Failure::Defect(_) | Failure::TooLarge)) => {
                     let why = match &failure {
                         Failure::Defect(why) => why.as_str(),

@@ -48,6 +48,8 @@ pub struct Machines {
     ports: Vec<[u16; 3]>,
     /// What each node runs.
     programs: [PathBuf; 3],
+    /// What their environment has more.
+    environment: Vec<(String, String)>,
 }
 
 /// Status, headers and body of an answer; `None` if there is none.
@@ -92,6 +94,7 @@ impl Machines {
             nodes,
             ports,
             programs,
+            environment: Vec::new(),
         };
         for n in 0..3 {
             machines.start_etcd(n);
@@ -212,6 +215,7 @@ impl Machines {
     /// A command of a node, which is not run yet.
     pub fn pasarela(&self, node: usize, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.programs[node]);
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         command.args(arguments).arg("--config").arg(self.file(node));
         command
     }
@@ -223,6 +227,11 @@ impl Machines {
 
     pub fn runs(&self, node: usize, program: &Path) -> bool {
         self.programs[node] == program
+    }
+
+    /// Has nodes that start find this in their environment.
+    pub fn with_environment(&mut self, name: &str, value: &str) {
+        self.environment.push((name.to_owned(), value.to_owned()));
     }
 
     /// Runs a command of a node to its end.

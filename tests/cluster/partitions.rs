@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Leaders stay where a test has put them.
-const PREVIEW: &str = "partitions = 3\npartitions_preview = true\nspread_seconds = 3600";
+pub const PREVIEW: &str = "partitions = 3\npartitions_preview = true\nspread_seconds = 3600";
 
 pub fn machines() -> Option<Machines> {
     let machines = Machines::new()?;

@@ -86,6 +86,8 @@ impl<M: Machine> Actor for BookActor<M> {
             Some(recovered) => Some(recovered),
             None if let Some(real) = &host.rehearses => match real.clone_book(tenant).await {
                 Err(Failure::Halted) => None,
+                // What is rehearsed was admitted: it is an account that is opened in the rehearsal.
+                Err(Failure::Elsewhere) => Some(Recovered::empty(&*host.machine, tenant)),
                 cloned => Some(cloned.map_err(|failure| format!("it cannot be cloned: {failure:?}"))?),
             },
             // The newest snapshot of a book that left memory is all of it.
@@ -278,13 +280,8 @@ impl<M: Machine> Book<M> {
     }
 
     fn view(&mut self, to: Sender<(M::Book, i64)>, admission: Option<Admission>) {
-        let mut failure = self.host.failure();
-        if let Some(is_elsewhere) = &self.host.config.is_elsewhere
-            && is_elsewhere(self.tenant)
-        {
-            failure = failure.or(Some(Failure::Halted));
-        }
-        if let Some(failure) = failure {
+        let elsewhere = || self.host.is_elsewhere(self.tenant).then_some(Failure::Elsewhere);
+        if let Some(failure) = self.host.failure().or_else(elsewhere) {
             drop(admission);
             let _ = to.send(Err(failure));
             return;

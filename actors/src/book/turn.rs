@@ -85,6 +85,10 @@ impl<M: Machine> Book<M> {
         if let Some(failure) = self.host.failure() {
             return Err(failure);
         }
+        // Whatever it continues: who has the book now goes on with it.
+        if self.host.is_elsewhere(self.tenant) {
+            return Err(Failure::Elsewhere);
+        }
         let generation = self.host.machine.generation(&self.book);
         let is_of_before = matches!(ask.generation, Some(known) if known != generation)
             || matches!(&ask.step, Some(step) if step.generation != generation);

@@ -41,6 +41,8 @@ impl<M: Machine> Engine<M> {
             has_room: Arc::new(|| false),
             on_fatal: Arc::new(|_| {}),
             on_halt: Arc::new(|_| {}),
+            // An account that is opened in it is known to nobody else.
+            is_elsewhere: None,
             set_aside: real.halts.all().into_iter().map(|halted| (halted.tenant, halted.why)).collect(),
             ..real.config.clone()
         };

@@ -187,6 +187,7 @@ impl<M: Machine> EntityRun<M> {
         }
         if let (Some(Some(entity)), Some(generation)) = (state.known, state.generation)
             && host.machine.is_open(&entity)
+            && !host.is_elsewhere(self.tenant)
         {
             host.entity_cache.insert((self.tenant, self.id), (generation, entity));
         }
@@ -288,6 +289,10 @@ impl<M: Machine> EntityRun<M> {
     }
 
     fn know(&mut self) -> Result<(), Failure> {
+        // Its state here may be an old one, which must not wait for the tenant to come.
+        if self.host.is_elsewhere(self.tenant) {
+            return Err(Failure::Elsewhere);
+        }
         if self.state.generation.is_none() {
             match self.host.generation(self.tenant) {
                 Ok(generation) => self.state.generation = Some(generation),

@@ -9,6 +9,7 @@ mod clock_advances;
 mod crash;
 mod deadlines;
 mod effects;
+mod elsewhere;
 mod entities;
 mod failure;
 mod following;

@@ -1,8 +1,9 @@
 //! The rig of every test: an engine over a store in memory, with a clock that stands.
 
 use crate::toy::{Command, How, Purse, Purses, Transfer, World};
-use actors::{Clock, CommandReply, Config, Engine, Failure, Settled, Shares};
+use actors::{Clock, CommandReply, Config, Engine, Failure, IsElsewhere, Settled, Shares};
 use faulty::{Crash, Faults, MemoryStore};
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use wal::Store;
@@ -28,6 +29,8 @@ pub struct Setup {
     pub log: wal::Config,
     /// Books that the start leaves alone.
     pub set_aside: Vec<u64>,
+    /// Tenants that another engine decides.
+    pub elsewhere: Option<Arc<Mutex<HashSet<u64>>>>,
 }
 
 impl Default for Setup {
@@ -44,6 +47,7 @@ impl Default for Setup {
             // Small, so that a small book is in pieces.
             log: wal::Config { piece_bytes_max: 16, ..wal::Config::default() },
             set_aside: Vec::new(),
+            elsewhere: None,
         }
     }
 }
@@ -94,7 +98,9 @@ impl Rig {
             awake_max: setup.awake_max,
             has_room: Arc::new(|| true),
             has_room_for_due: Arc::new(|_| true),
-            is_elsewhere: None,
+            is_elsewhere: setup.elsewhere.clone().map(|elsewhere| -> IsElsewhere {
+                Arc::new(move |tenant| elsewhere.lock().expect("nobody panics with it").contains(&tenant))
+            }),
             patience: setup.patience,
             on_fatal: Arc::new(move |why| heard.lock().expect("nobody panics with it").push(why.to_owned())),
             set_aside: setup.set_aside.iter().map(|tenant| (*tenant, "set aside".to_owned())).collect(),

@@ -23,7 +23,7 @@ fn short(hash: Sha256) -> RecordHash {
 }
 
 stored! {
-    /// What is asked of a partition's leader while a tenant moves.
+    /// What is asked of a partition's leader while a tenant moves, and of one that has moved.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub enum MoveAsk {
         /// Of the target: to take over what the source has by now. [`Copied`] is the answer.
@@ -32,6 +32,8 @@ stored! {
             0 number: u32,
             /// The partition that it is in.
             1 from: u8,
+            /// How often it has moved.
+            2 moves: u32,
         },
         /// Of the source: the records after one of its log. [`Page`] is the answer.
         1 Records {
@@ -42,6 +44,10 @@ stored! {
             2 seen: (u64, u64),
             /// Those of each book that the target has: of them their hashes are enough.
             3 have: (u64, u64),
+        },
+        /// Of the partition that a tenant is in: when it was used last. A time is the answer.
+        2 LastUse {
+            0 number: u32,
         },
     }
 

@@ -223,10 +223,15 @@ pub fn decide(book: &PlatformBook, ask: PlatformAsk, now: Timestamp) -> Ruling {
                 false => write_platform(PlatformChange::TestAccountsUsed(used)),
             }
         }
-        PlatformAsk::DeleteTestAccount(number) => match book.test_accounts.contains_key(&number) {
-            true => write_platform(PlatformChange::TestAccountDeleted(number)),
-            false => Ruling::unchanged(),
-        },
+        PlatformAsk::DeleteTestAccount(number) => {
+            // One that is in another partition, or goes there, has its data there.
+            let is_here =
+                book.tenants.get(&number).is_some_and(|known| (known.partition, known.moving) == (0, None));
+            match is_here && book.test_accounts.contains_key(&number) {
+                true => write_platform(PlatformChange::TestAccountDeleted(number)),
+                false => Ruling::unchanged(),
+            }
+        }
         PlatformAsk::SetTenantSettings { number, base, settings, live_status, reason } => {
             let reason = reason.map(Into::into);
             let next = TenantSettings {

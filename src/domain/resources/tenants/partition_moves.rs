@@ -38,7 +38,7 @@ pub(super) fn decide(book: &PlatformBook, number: u32, step: MoveStep) -> Ruling
     let settled = |moving_to| TenantSettings { version: settings.version + 1, moving_to, ..settings.clone() };
     let next = match (step, tenant.moving) {
         (MoveStep::Begin(to), None) if to == tenant.partition => return Ruling::unchanged(),
-        (MoveStep::Begin(to), None) => match may_begin(book, tenant) {
+        (MoveStep::Begin(to), None) => match may_begin(tenant) {
             Ok(()) => change(Some(to), settings.clone()),
             Err(refusal) => return Ruling::refuse(refusal),
         },
@@ -60,17 +60,14 @@ pub(super) fn decide(book: &PlatformBook, number: u32, step: MoveStep) -> Ruling
     write_platform(PlatformChange::Tenant(Arc::new(next)))
 }
 
-fn may_begin(book: &PlatformBook, tenant: &Tenant) -> Result<(), Refusal> {
+fn may_begin(tenant: &Tenant) -> Result<(), Refusal> {
     let settings = &tenant.tenant_settings;
-    let stays = |message| Err(Refusal::Invalid { field: "to", message });
     if settings.moved_to.is_some() {
         return Err(Refusal::TenantMoved);
     }
-    if book.test_accounts.contains_key(&tenant.number) {
-        return stays("must be 0 for an account that was opened without an operator");
-    }
     if settings.live_status != LiveStatus::Inactive {
-        return stays("must be the partition that it is in: an account with live mode does not move");
+        let message = "must be the partition that it is in: an account with live mode does not move";
+        return Err(Refusal::Invalid { field: "to", message });
     }
     Ok(())
 }
@@ -78,8 +75,15 @@ fn may_begin(book: &PlatformBook, tenant: &Tenant) -> Result<(), Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::index::PersonMarks;
+    use crate::kept::KeepRef;
+    use crate::machine::{Command, Domain, KeyedCommand};
+    use crate::platform::audit::Changes;
+    use crate::rail::RailAnswer;
+    use crate::resources::operations::Resolution;
     use crate::values::ids::Id;
     use crate::values::time::Timestamp;
+    use actors::Machine as _;
     use proptest::prelude::*;
 
     const NUMBER: u32 = 7;
@@ -150,6 +154,53 @@ mod tests {
                 closed_by = after.tenant_settings.moving_to.map(|_| after.tenant_settings.version);
             }
         }
+    }
+
+    /// Given books that a record closed; when somebody keeps an answer there, or says a bank's word, or a deadline
+    /// comes; then nothing is written, as whoever has copied that record has copied all.
+    #[test]
+    fn nothing_is_written_after_the_record_that_closed_a_book() {
+        let domain = Domain {
+            rails: Arc::new(crate::rail::TestModeAlone),
+            holidays: Vec::new(),
+            person_marks: PersonMarks::default(),
+            changes: |_| Changes::default(),
+        };
+        let mut book = domain.empty(3);
+        let mut ask = |command: KeyedCommand| {
+            let turn = actors::Turn { tenant: 3, now_ms: 5, seed: 1, ahead_ms: 0 };
+            let decided = domain.decide(&book, None, command, turn);
+            let is_written = decided.record.is_some();
+            decided.record.iter().for_each(|record| domain.evolve(&mut book, record, 5));
+            (is_written, decided.refusal)
+        };
+        let settings = |version, moving_to| {
+            Command::TenantSettings(TenantSettings { version, moving_to, ..TenantSettings::default() }).into()
+        };
+        assert_eq!(ask(settings(1, Some(2))), (true, None));
+        let keep = || {
+            let of = KeepRef {
+                key: "key".to_owned(),
+                path: "/v1/webhooks".to_owned(),
+                body_hash: [1; 16],
+                first_seen: Timestamp::EPOCH,
+                request_id: "request".to_owned(),
+            };
+            Some(of)
+        };
+        let operation = Id::derived(1, 1, 0);
+        let word = || Box::new(Resolution { operation, answer: RailAnswer::refused("AC01") });
+        for kept in [None, keep()] {
+            let keeping = |command: Command| KeyedCommand::from(command).keeping(kept.clone());
+            let refused = (false, Some(Refusal::TenantMoving));
+            assert_eq!(ask(keeping(Command::KeepAnswer(200, b"{}".to_vec()))), refused);
+            assert_eq!(ask(keeping(Command::Resolve(word()))), refused);
+            assert_eq!(ask(keeping(Command::MoveClock)), refused);
+            assert_eq!(ask(keeping(Command::Deadline)), (false, None));
+        }
+        assert_eq!(ask(settings(2, None)), (true, None));
+        let keeping = Command::KeepAnswer(200, b"{}".to_vec());
+        assert_eq!(ask(KeyedCommand::from(keeping).keeping(keep())), (true, None), "it is open again");
     }
 
     #[test]
