@@ -1,6 +1,7 @@
 //! Whether something that operators ask for by its id is in this partition: the same ways by which their calls find it.
 
 use super::people::{among_all, tenant_of_event};
+use super::serve::operator_of;
 use super::{approvals, due};
 use crate::cluster::questions::{Held, Thing};
 use crate::gateway::services::Services;
@@ -8,10 +9,16 @@ use crate::store::history;
 use api::problem::Problem;
 use domain::index::Space;
 use domain::values::ids::{EntityId, Id};
+use hyper::http::request::Parts;
 use std::sync::Arc;
 
-pub fn has(services: Arc<Services>, thing: Thing, id: Id) -> Held {
-    Box::pin(async move { is_here(&services, thing, id).await })
+/// Nobody has all partitions look for something without a token.
+pub fn has(services: Arc<Services>, thing: Thing, id: Id, head: &Parts) -> Held {
+    let let_in = operator_of(&services, head).map(drop);
+    Box::pin(async move {
+        let_in?;
+        is_here(&services, thing, id).await
+    })
 }
 
 async fn is_here(services: &Arc<Services>, thing: Thing, id: Id) -> Result<bool, Problem> {

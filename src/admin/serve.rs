@@ -29,6 +29,7 @@ use domain::entities::approval::Approvable;
 use domain::platform::operators::OperatorAccount;
 use domain::platform::{ApiKey, PlatformChange};
 use domain::values::ids::Id;
+use hyper::http::request::Parts;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use std::mem;
 use std::net::SocketAddr;
@@ -57,12 +58,7 @@ impl AdminApi {
         parameters: &[(&'static str, String)],
         arrival: &Arrival,
     ) -> Result<Operator, Problem> {
-        let operators = &self.services.callers.operators;
-        let operator = match arrival.head.extensions.get::<OnBehalf>() {
-            Some(OnBehalf(hash)) => operators.of_session(*hash),
-            None => Some(operators.authenticate(&arrival.head.headers)?),
-        };
-        let operator = operator.ok_or_else(|| Problem::without_token(true))?;
+        let operator = operator_of(&self.services, &arrival.head)?;
         let least = if route.decides_approval {
             least_role(&self.services, Id::parse(named(parameters, "id")))
         } else {
@@ -137,6 +133,15 @@ impl AdminApi {
         let done = run(route, call).await?;
         let reply = Reply::json(done.status, done.body).trace(done.trace);
         Ok(if done.replayed { reply.replayed() } else { reply })
+    }
+}
+
+/// Whoever asks, by a token or the session of a page.
+pub(super) fn operator_of(services: &Services, head: &Parts) -> Result<Operator, Problem> {
+    let operators = &services.callers.operators;
+    match head.extensions.get::<OnBehalf>() {
+        Some(OnBehalf(hash)) => operators.of_session(*hash).ok_or_else(|| Problem::without_token(true)),
+        None => operators.authenticate(&head.headers),
     }
 }
 

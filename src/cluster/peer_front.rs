@@ -13,7 +13,7 @@ use super::spreading;
 use super::view::now_ms;
 use super::{Cluster, MoveInlet};
 use crate::http::body::Inbound;
-use crate::http::listen::{Answer, Arrival};
+use crate::http::listen::{Answer, Arrival, OnBehalf};
 use crate::http::origin_check::OriginCheck;
 use crate::http::respond::{Reply, TEXT};
 use api::problem::Problem;
@@ -101,21 +101,14 @@ impl<A: Answer, B: Answer> PeerFront<A, B> {
         }
         let question = target.strip_prefix(passing::HOLDS_TARGET).and_then(Question::parse);
         let question = question.ok_or_else(Problem::not_found)?;
-        if question.is_of_operators() {
-            // Nobody has all partitions look for something without a token.
-            let operators = &self.cluster.shared.operators;
-            match caller {
-                Some(caller) => {
-                    let operator = operators.of_session(passing::hash_of(caller)?);
-                    drop(operator.ok_or_else(|| Problem::without_token(true))?);
-                }
-                None => drop(operators.authenticate(headers)?),
-            }
+        let mut head = arrival.head.clone();
+        if let Some(caller) = caller {
+            head.extensions.insert(OnBehalf(passing::hash_of(caller)?));
         }
         let holds = self.cluster.shared.holds.get().filter(|_| self.cluster.leads());
         let holds = holds.ok_or_else(Problem::no_leader)?;
         let confirming = self.cluster.begin_to_confirm().asked();
-        let said = if holds(question).await? { "yes" } else { "no" };
+        let said = if holds(question, &head).await? { "yes" } else { "no" };
         confirming.await.map_err(|_| Problem::no_leader())?;
         Ok(Reply::new(200, TEXT, said))
     }

@@ -3,6 +3,7 @@
 
 use api::problem::Problem;
 use domain::values::ids::Id;
+use hyper::http::request::Parts;
 use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
@@ -87,8 +88,8 @@ impl Thing {
     }
 }
 
-/// Whether this partition has it, if it leads.
-pub type Holds = Box<dyn Fn(Question) -> Held + Send + Sync>;
+/// Whether this partition has it, if it leads. The head says who asks, where that matters.
+pub type Holds = Box<dyn Fn(Question, &Parts) -> Held + Send + Sync>;
 pub type Held = Pin<Box<dyn Future<Output = Result<bool, Problem>> + Send>>;
 
 impl fmt::Display for Question {

@@ -8,15 +8,16 @@ use crate::store::history;
 use api::problem::Problem;
 use domain::index::Space;
 use domain::values::ids::{Id, PLATFORM};
+use hyper::http::request::Parts;
 use std::sync::Arc;
 
-/// Whether what operators ask for is here: how they find it, a higher room knows.
-pub type HasThing = fn(Arc<Services>, Thing, Id) -> Held;
+/// Whether what operators ask for is here: who they are and how they find it, a higher room knows.
+pub type HasThing = fn(Arc<Services>, Thing, Id, &Parts) -> Held;
 
 pub fn holds(services: &Arc<Services>, has_thing: HasThing) -> Holds {
     let services = Arc::clone(services);
-    Box::new(move |question| match question {
-        Question::Thing(thing, id) => has_thing(Arc::clone(&services), thing, id),
+    Box::new(move |question, head| match question {
+        Question::Thing(thing, id) => has_thing(Arc::clone(&services), thing, id, head),
         question => {
             let held = is_indexed(&services, &question);
             Box::pin(async move { held })

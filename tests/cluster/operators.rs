@@ -127,8 +127,12 @@ impl Shop {
         };
         let reviews = ["review-1", "review-2"].map(review).into();
         let merchant = text(&made("/v1/merchants", seller("seller"))["merchantId"]);
-        let events = call(machines, 2, &key, "GET", "/v1/events", None).1;
-        let event = text(&events["items"][0]["id"]);
+        let mut event = Value::Null;
+        machines.until(|machines| {
+            event = call(machines, 2, &key, "GET", "/v1/events", None).1["items"][0]["id"].clone();
+            event.is_string()
+        });
+        let event = text(&event);
         let (operation, card) = (text(&silent["operationId"]), text(&card["paymentId"]));
         Shop { name, partition, id, intents, operation, card, reviews, merchant, event }
     }
