@@ -332,7 +332,9 @@ pub async fn is_used_up(
             found.ok().and_then(Result::ok).map(|found| found.notices).unwrap_or_default()
         }
     };
-    Ok(notices.iter().any(|notice| notice.claim.is_some_and(|claim| claim.tenant == tenant)))
+    // One that nobody has claimed may be the one that is meant.
+    let claims: Option<Vec<_>> = notices.iter().map(|notice| notice.claim).collect();
+    Ok(claims.is_some_and(|claims| claims.iter().any(|claim| claim.tenant == tenant)))
 }
 
 /// The notices that may be of a transfer, from the log that has them, and what others guessed at it.
