@@ -133,8 +133,6 @@ static FAULTS: &[(&str, &str)] = &[
     ("must not be in the future", "no puede estar en el futuro"),
     ("must not be more than 30 days ago", "no puede tener más de 30 días"),
     ("must be in the future", "tiene que estar en el futuro"),
-    ("must be 0 for an account that was opened without an operator",
-        "tiene que ser 0 para una cuenta que se abrió sin un operador"),
     ("must be the partition that it is in: an account with live mode does not move",
         "tiene que ser la partición en la que está: una cuenta con modo real no se mueve"),
     ("must be a partition of this cluster", "tiene que ser una partición de este clúster"),
