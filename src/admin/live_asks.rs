@@ -53,7 +53,7 @@ async fn answer(services: &Arc<Services>, ask: LiveAsk) -> Result<Vec<u8>, Probl
         }
         LiveAsk::Unserved => encode_newest(&tenants::unserved(&services.rails)),
         LiveAsk::Accept { reconciliation: id, operation, lines, audit } => {
-            let by = Answering { id, operation, lines: &lines, audit };
+            let by = Answering { id, operation, lines: &lines, audit: audit.map(|entry| *entry) };
             encode_newest(&reconciliations::answered(services, by).await)
         }
         LiveAsk::HasLiveMoney(number) => encode_newest(&tenants::has_live_money(services, number).await?),

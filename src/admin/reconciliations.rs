@@ -530,7 +530,7 @@ async fn answered_by(call: &Call, partition: Option<u8>, by: Answering<'_>) -> R
     }
     let (reconciliation, operation) = (by.id, by.operation);
     let (lines_there, audit) = (lines.to_vec(), by.audit);
-    let ask = LiveAsk::Accept { reconciliation, operation, lines: lines_there, audit };
+    let ask = LiveAsk::Accept { reconciliation, operation, lines: lines_there, audit: audit.map(Box::new) };
     let said = live_asks::ask(&call.services, partition, &ask).await;
     said.unwrap_or_else(|problem| refused_all(lines, problem.code))
 }

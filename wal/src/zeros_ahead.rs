@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// Written at once, so that one sync in a hundred takes longer.
 const AHEAD_BYTES: usize = 1 << 20;
-const ZEROS: [u8; 64 << 10] = [0; 64 << 10];
+static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
 
 #[derive(Default)]
 pub(crate) struct ZerosAhead {

@@ -60,7 +60,7 @@ stored! {
             1 operation: Id,
             2 lines: Vec<AcceptedLine>,
             /// The entry of the audit for the call.
-            3 audit: Option<AuditEntry>,
+            3 audit: Option<Box<AuditEntry>>,
         },
     }
 
