@@ -8,8 +8,8 @@
 //! answer waits for that, and the spreading of leaders. What only carries from one to the other is made anew here,
 //! without sockets: `server.rs` and `moves.rs` follow `src/gateway/` line by line and have to be changed with it.
 //!
-//! A seed decides everything but the order in which maps with random hashes are gone through: one that fails is tried
-//! a few times, and its history is that of the failure.
+//! A seed decides what happens. Some seeds have two histories all the same, for a reason that was not found yet: one
+//! that fails is to be tried a few times, and what is printed is the history of the failure.
 
 mod auditor;
 mod moves;
