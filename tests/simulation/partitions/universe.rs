@@ -156,7 +156,7 @@ struct Shared {
     world: World,
     broken: Mutex<Option<Broken>>,
     takeovers: Mutex<u64>,
-    history: Option<Arc<Mutex<Vec<String>>>>,
+    history: Arc<Mutex<Vec<String>>>,
 }
 
 fn lock<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -165,10 +165,8 @@ fn lock<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Shared {
     fn note(&self, what: impl FnOnce() -> String) {
-        if let Some(history) = &self.history {
-            let at = self.world.now_ms() - 100_000_000;
-            lock(history).push(format!("{at:7} ms  {}", what()));
-        }
+        let at = self.world.now_ms() - 100_000_000;
+        lock(&self.history).push(format!("{at:7} ms  {}", what()));
     }
 
     /// The turn of a process, unless it is in the middle of one, or paused.
@@ -213,7 +211,7 @@ pub struct Universe {
 }
 
 impl Universe {
-    pub fn new(seed: u64, fault: Option<Fault>, has_history: bool) -> Universe {
+    pub fn new(seed: u64, fault: Option<Fault>) -> Universe {
         let mut dice = Dice(seed);
         let (nodes, partitions) = (2 + dice.index(2), 2 + u8::try_from(dice.roll(2)).expect("a few"));
         let quorum = MemoryQuorum::new();
@@ -237,7 +235,7 @@ impl Universe {
             world,
             broken: Mutex::default(),
             takeovers: Mutex::default(),
-            history: has_history.then(Arc::default),
+            history: Arc::default(),
         });
         let faults = quorum.faults();
         let others: Weak<Shared> = Arc::downgrade(&shared);
@@ -271,7 +269,7 @@ impl Universe {
     }
 
     pub fn history(&self) -> Arc<Mutex<Vec<String>>> {
-        self.shared.history.clone().unwrap_or_default()
+        Arc::clone(&self.shared.history)
     }
 
     /// Runs the seed, lets everything heal, and checks what must hold.
@@ -446,7 +444,13 @@ impl Universe {
     fn act(&mut self) {
         let number = self.dice.index(self.shared.processes.len());
         let node = self.dice.index(self.nodes);
-        match self.dice.roll(100) {
+        let fault = self.shared.world.fault;
+        if fault == Some(Fault::AnswersUnconfirmed) && self.dice.roll(2) == 0 {
+            return self.read();
+        }
+        // Where an account is to come back to who remembers it nobody dies.
+        let sides = if fault == Some(Fault::GoesOnFromAnOldCopy) { 64 } else { 100 };
+        match self.dice.roll(sides) {
             0..24 => self.debit_anew(),
             24..36 => self.debit_again(),
             36..46 => self.read(),
@@ -574,16 +578,24 @@ impl Universe {
         });
     }
 
+    /// At everybody who believes that it leads: of those that do not, nobody may answer.
     fn read(&mut self) {
         let tenant = self.any_tenant();
-        let partition = self.guess(tenant);
-        let (Some(key), Some((number, _))) = (self.key_of(tenant), self.serving(partition)) else { return };
+        let (partition, Some(key)) = (self.guess(tenant), self.key_of(tenant)) else { return };
         let of = |debit: &&Debit| debit.tenant == tenant;
         let acknowledged = self.debits.iter().filter(of).filter(|debit| debit.is_acknowledged).count() as i64;
         let hash = self.keys[key].hash;
-        self.spawn(number, move |server| async move {
-            Answer::Read { tenant, acknowledged, reply: server.read(&hash).await }
-        });
+        for number in 0..self.shared.processes.len() {
+            let is_asked = {
+                let process = lock(&self.shared.processes[number]);
+                process.partition == partition && process.leads().is_some_and(Leads::is_open)
+            };
+            if is_asked {
+                self.spawn(number, move |server| async move {
+                    Answer::Read { tenant, acknowledged, reply: server.read(&hash).await }
+                });
+            }
+        }
     }
 
     fn add_key(&mut self) {
