@@ -24,6 +24,9 @@ use std::sync::{Arc, OnceLock};
 
 const BINARY: &str = "application/octet-stream";
 
+/// What the proof of a message is about.
+type Target = fn(&[u8]) -> String;
+
 pub struct PeerFront<A, B> {
     cluster: Cluster,
     key: PeerKey,
@@ -129,7 +132,7 @@ impl<A: Answer, B: Answer> PeerFront<A, B> {
         &self,
         arrival: &Arrival,
         body: &mut Inbound,
-        (target, inlet): (fn(&[u8]) -> String, &OnceLock<MoveInlet>),
+        (target, inlet): (Target, &OnceLock<MoveInlet>),
     ) -> Result<Reply, Problem> {
         let message = body.bytes().await?;
         if arrival.head.method != Method::POST || !self.is_node(arrival, &target(&message)) {

@@ -43,6 +43,7 @@ pub enum PageRow<W: 'static> {
 }
 
 /// A row of a site: the path is below the site's, as the router writes it.
+pub type FindShownBy = fn(&Services, &[String], &form::Form) -> Option<ShownBy>;
 pub type SiteRow<W> = (Method, &'static str, PageRow<W>);
 
 pub fn show<W>(path: &'static str, page: Show<W>) -> SiteRow<W> {
@@ -82,7 +83,7 @@ pub struct Site<W: 'static> {
     pub book: fn(&W) -> Option<u64>,
     /// Of a site whose pages are of all partitions: by whom one is shown that needs the books of one, by its path and
     /// query.
-    pub shown_by: Option<fn(&Services, &[String], &form::Form) -> Option<ShownBy>>,
+    pub shown_by: Option<FindShownBy>,
     pub who: fn(&W, Language) -> String,
     pub banner: fn(&W, Language) -> Option<&'static str>,
     /// The page in the place of one that the API refused to the visitor.

@@ -245,11 +245,11 @@ fn nobody_notices_when_all_processes_of_another_partition_die_or_cannot_be_reach
             callers.into_iter().map(|caller| caller.join().expect("a caller")).collect::<Vec<_>>()
         })
     };
-    for hit in 0..3 {
+    for (hit, key) in keys.iter().enumerate() {
         let gaps = others_gaps(hit, &|| {
             let began = Instant::now();
             signal("-KILL", &processes(&machines, hit));
-            machines.until(|_| is_served(&keys[hit]));
+            machines.until(|_| is_served(key));
             eprintln!("all processes of {hit} killed: served again after {:?}", began.elapsed());
         });
         eprintln!("all processes of {hit} killed: the others were not served for {gaps:?}");

@@ -51,7 +51,7 @@ impl NodeFront {
         let others = if is_made { 1..self.partitions.len() } else { 0..0 };
         for (partition, number) in others.zip(1..) {
             let own = sets::beside(&path, number);
-            let asked = Object::new().text("path", &own.to_string_lossy()).end();
+            let asked = Object::new().text("path", own.to_string_lossy()).end();
             let answer = self.asked(partition, &alone, asked.into()).await;
             if !is_done(&answer) {
                 remove(beside).await;

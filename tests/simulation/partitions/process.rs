@@ -329,7 +329,7 @@ impl Process {
         let broken = self.broken();
         let Role::Standby(standby) = &mut self.role else { return Ok(true) };
         let Some(last) = seen.batches.last() else {
-            let is_full = self.looks % SAVE_EVERY == 0 && standby.follower.unsaved() > 0;
+            let is_full = self.looks.is_multiple_of(SAVE_EVERY) && standby.follower.unsaved() > 0;
             return Ok(!is_full || standby.follower.snapshot(&Retention::default()).is_ok());
         };
         let records = seen.batches.iter().flat_map(|batch| batch.records.iter().cloned()).collect();
