@@ -120,6 +120,14 @@ impl NodeFront {
                     Whose::Anybody => self.for_anybody(&head.method).await,
                 };
                 let (partition, passed) = self.pass(to, Surface::Api, arrival, body).await;
+                let is_not_there =
+                    passed.as_ref().map_or(true, |reply| reply.status == 404 || reply.status >= 500);
+                if let Whose::Of(question) = &whose
+                    && is_not_there
+                {
+                    // Its account may have moved: the next caller has all asked anew.
+                    self.recent.forget(&question.to_string());
+                }
                 if !matches!(whose, Whose::Key(_)) {
                     return passed;
                 }
@@ -145,7 +153,8 @@ impl NodeFront {
     }
 
     /// Passes a request on; and again where it is said whose it is: the first partition knows of new keys and accounts
-    /// before this front does, and one that an account has left, or is about to come to, of that. What answered, and its partition.
+    /// before this front does, and one that an account has left, or is about to come to, of that. What answered, and
+    /// its partition.
     async fn pass(
         &self,
         to: usize,

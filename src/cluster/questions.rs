@@ -140,6 +140,10 @@ impl Recent {
         known.get(question).filter(|(_, at)| at.elapsed() < GOOD).map(|(partition, _)| *partition)
     }
 
+    pub(super) fn forget(&self, question: &str) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(question);
+    }
+
     pub(super) fn note(&self, question: String, partition: usize) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= RECENT_MAX {
@@ -179,6 +183,8 @@ mod tests {
         assert_eq!(recent.find("link a"), None);
         recent.note("link a".to_owned(), 2);
         assert_eq!((recent.find("link a"), recent.find("link b")), (Some(2), None));
+        recent.forget("link a");
+        assert_eq!(recent.find("link a"), None);
         (0..RECENT_MAX + 1).for_each(|n| recent.note(n.to_string(), 1));
         assert_eq!(recent.0.lock().expect("nobody panicked").len(), RECENT_MAX);
     }
