@@ -32,6 +32,7 @@ cluster-test:
 	@.ci/prerequisites tests
 	@wal/rocksdb/build
 	ROUNDS=$(or $(ROUNDS),50) cargo test --release --locked --test cluster rounds -- --nocapture
+	cargo test --release --locked --test cluster -- --ignored --nocapture --test-threads 1
 	PASARELA_BEFORE=$$(tests/cluster/last-release) && export PASARELA_BEFORE && \
 	  cargo test --release --locked --test cluster upgrading -- --nocapture
 

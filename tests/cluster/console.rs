@@ -65,6 +65,7 @@ fn csrf(page: &Seen) -> String {
 const PAYMENTS: usize = 4;
 
 #[test]
+#[ignore = "takes minutes: make cluster-test"]
 fn pages_are_of_all_partitions_and_say_which_are_missing() {
     let Some(mut machines) = machines() else { return };
     (0..3).for_each(|node| machines.approvals(node, "adjustments"));

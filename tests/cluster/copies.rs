@@ -37,6 +37,7 @@ fn all_verify(machines: &Machines, data: &Path) {
 }
 
 #[test]
+#[ignore = "takes minutes: make cluster-test"]
 fn a_backup_has_all_partitions_and_founds_another_cluster() {
     let Some(mut machines) = machines() else { return };
     machines.found();

@@ -195,6 +195,7 @@ impl Drop for Stopped {
 }
 
 #[test]
+#[ignore = "takes minutes: make cluster-test"]
 fn orders_of_an_account_elsewhere_reach_the_bank_once_and_its_statement_is_of_all() {
     let bank = Bank::start();
     let Some(machines) = machines(&r4(&bank.base(), 2, 0)) else { return };
@@ -317,6 +318,7 @@ fn orders_of_an_account_elsewhere_reach_the_bank_once_and_its_statement_is_of_al
 }
 
 #[test]
+#[ignore = "takes minutes: make cluster-test"]
 fn an_event_of_a_processor_reaches_the_partition_of_its_payment() {
     let wompi = FakeWompi::start();
     let rails = format!(
@@ -462,6 +464,7 @@ fn verify(machines: &Machines, account: &Account, body: &Value) -> (u16, Value) 
 }
 
 #[test]
+#[ignore = "takes minutes: make cluster-test"]
 fn a_transfer_pays_one_payment_of_whatever_partition() {
     let Some(machines) = machines(&r4("http://127.0.0.1:9", 2, 0)) else { return };
     let accounts = [account(&machines, 0), account(&machines, 1), account(&machines, 2)];
@@ -537,6 +540,7 @@ fn a_transfer_pays_one_payment_of_whatever_partition() {
 /// Payments and their notices at once, while leaders die somewhere in the middle: whatever was claimed is paid for,
 /// once, and nothing else is.
 #[test]
+#[ignore = "takes minutes: make cluster-test"]
 fn whatever_leader_dies_what_was_claimed_is_paid() {
     let Some(machines) = machines(&r4("http://127.0.0.1:9", 2, 25)) else { return };
     let accounts = [account(&machines, 0), account(&machines, 1)];
@@ -588,6 +592,7 @@ fn whatever_leader_dies_what_was_claimed_is_paid() {
 const KEYSTORE: &str = r#"{"version":3,"crypto":{"cipher":"aes-128-ctr","cipherparams":{"iv":"09090909090909090909090909090909"},"ciphertext":"44628fe32f4625004bf073758e18a57406480c0f06241f88b968e63c243f8984","kdf":"pbkdf2","kdfparams":{"c":16,"dklen":32,"prf":"hmac-sha256","salt":"0707070707070707070707070707070707070707070707070707070707070707"},"mac":"adcc677d0b8b178e2c9c57b629c3300af70b8805099c47fdf385927bd7a87b95"}}"#;
 
 #[test]
+#[ignore = "takes minutes: make cluster-test"]
 fn usdt_is_paid_by_the_partitions_own_wallet_and_comes_to_its_accounts() {
     let chain = Chain::start();
     let secrets = tempfile::tempdir().expect("a folder");

@@ -488,6 +488,7 @@ fn completed(machines: &Machines, shop: &Shop, payouts: &[Value]) {
 /// Given an account whose move the judge ended, and died before anybody asked its new partition for more; when it
 /// leaves and comes back; then what it did there meanwhile is there once.
 #[test]
+#[ignore = "takes minutes: make cluster-test"]
 fn an_account_comes_back_to_where_a_move_was_not_followed_up() {
     let Some(mut machines) = machines() else { return };
     let step = machines.path("step");
@@ -569,6 +570,7 @@ fn comes_home(machines: &Machines, (tenant, shop): &(String, Shop), step: &std::
 /// Given an account with everything under way; when it moves about; then each is there where it is, works, and is shown
 /// to operators once, whatever its former partitions still have.
 #[test]
+#[ignore = "takes minutes: make cluster-test"]
 fn what_an_account_has_under_way_moves_along_and_is_counted_once() {
     let Some(mut machines) = machines() else { return };
     machines.found();

@@ -156,6 +156,7 @@ pub fn rated(machines: &Machines) {
 const FRONTS: [usize; 2] = [1, 2];
 
 #[test]
+#[ignore = "takes minutes: make cluster-test"]
 fn things_of_any_partition_are_read_and_decided_by_their_id_through_any_node() {
     let Some(mut machines) = machines() else { return };
     machines.found();
@@ -292,6 +293,7 @@ fn things_of_any_partition_are_read_and_decided_by_their_id_through_any_node() {
 }
 
 #[test]
+#[ignore = "takes minutes: make cluster-test"]
 fn calls_of_any_partition_wait_for_a_second_person_at_any_node() {
     let Some(mut machines) = machines() else { return };
     (0..3).for_each(|node| machines.approvals(node, "adjustments"));

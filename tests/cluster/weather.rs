@@ -95,6 +95,7 @@ fn ask_all(machines: &Machines, rows: &[Row]) -> Vec<(u16, HashMap<String, Strin
 }
 
 #[test]
+#[ignore = "takes minutes: make cluster-test"]
 fn a_partition_that_is_stopped_tells_its_own_accounts_in_time_and_nobody_else() {
     let Some(mut machines) = machines() else { return };
     machines.found();
@@ -222,6 +223,7 @@ fn a_partition_that_is_stopped_tells_its_own_accounts_in_time_and_nobody_else() 
 }
 
 #[test]
+#[ignore = "takes minutes: make cluster-test"]
 fn nobody_notices_when_all_processes_of_another_partition_die_or_cannot_be_reached() {
     let Some(mut machines) = machines() else { return };
     machines.found();
@@ -303,6 +305,7 @@ impl Drop for SmallDisk {
 }
 
 #[test]
+#[ignore = "takes minutes: make cluster-test"]
 fn a_disk_that_is_full_under_one_partition_is_no_other_ones_trouble() {
     let Some(mut machines) = machines() else { return };
     machines.found();
@@ -356,6 +359,7 @@ fn a_disk_that_is_full_under_one_partition_is_no_other_ones_trouble() {
 }
 
 #[test]
+#[ignore = "takes minutes: make cluster-test"]
 fn a_node_that_stops_hands_each_log_to_who_leads_least_and_nobody_waits() {
     let Some(mut machines) = machines() else { return };
     machines.found();
@@ -408,6 +412,7 @@ const CALM: Duration = Duration::from_millis(1_500);
 const LASTS: Duration = Duration::from_secs(4);
 
 #[test]
+#[ignore = "takes minutes: make cluster-test"]
 fn random_processes_die_under_load_on_all_partitions_and_nothing_is_lost() {
     let Some(mut machines) = machines() else { return };
     machines.found();

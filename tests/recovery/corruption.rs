@@ -341,7 +341,7 @@ fn whatever_file_is_damaged_a_sequence_is_named() {
                 let of_table = [2, bytes.len().saturating_sub(120)].into_iter().filter(|_| kind == ".sst");
                 places.extend(
                     of_table
-                        .chain([bytes.len() / 2])
+                        .chain([written(&bytes) / 2])
                         .map(|at| (file.file_name().expect("a name").to_owned(), flipped(&bytes, at), at)),
                 );
             }
@@ -367,15 +367,20 @@ fn whatever_file_is_damaged_a_sequence_is_named() {
     });
 }
 
+/// The bytes of a file without the zeros ahead of a log's end.
+fn written(bytes: &[u8]) -> usize {
+    bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1)
+}
+
 #[test]
 fn the_first_record_that_rocksdbs_log_lost_is_named_and_a_start_names_it_too() {
     let changed = Changed::of(killed());
     let newest = files(&changed.log(), ".log")
         .into_iter()
-        .max_by_key(|file| fs::metadata(file).map_or(0, |meta| meta.len()))
+        .max_by_key(|file| written(&fs::read(file).expect("readable")))
         .expect("a log");
     let bytes = fs::read(&newest).expect("readable");
-    fs::write(&newest, flipped(&bytes, bytes.len() / 2)).expect("written");
+    fs::write(&newest, flipped(&bytes, written(&bytes) / 2)).expect("written");
     let named = changed.bad_sequence("RocksDB's own log");
     let before = Reader::open_read_only(Changed::of(killed()).log()).expect("it opens");
     let floor = Reader::open_read_only(Changed::not().log()).expect("it opens").last_seq();

@@ -20,29 +20,33 @@ const HEAD_BYTES: usize = 7;
 /// RocksDB is told to recycle none.
 const TYPES: [u8; 5] = [1, 2, 3, 4, 9];
 
-/// Cuts zeros off the newest log and the manifest, only if they are what a power cut left.
+/// Cuts zeros off the newest log and the manifest, only if they are what a kill or a power cut left.
 pub(crate) fn cut_off(dir: &Path) -> io::Result<()> {
-    for path in [newest(dir)?, manifest(dir)?].into_iter().flatten() {
-        cut_off_of(&path)?;
+    // Whole records of the log, and zeros ahead of the next: RocksDB steps over those.
+    let log = newest(dir)?.map(|path| (path, true));
+    let manifest = manifest(dir)?.map(|path| (path, false));
+    for (path, has_zeros_ahead) in [log, manifest].into_iter().flatten() {
+        cut_off_of(&path, has_zeros_ahead)?;
     }
     Ok(())
 }
 
-fn cut_off_of(path: &Path) -> io::Result<()> {
+fn cut_off_of(path: &Path, has_zeros_ahead: bool) -> io::Result<()> {
     let file = File::options().read(true).write(true).open(path)?;
     let written = end_of_written(&file)?;
     let Some(whole) = end_of_whole(&file, written)? else { return Ok(()) };
+    if has_zeros_ahead && written <= whole {
+        return Ok(());
+    }
     let bytes = file.metadata()?.len() - whole;
     file.set_len(whole)?;
     file.sync_all()?;
-    if written > whole {
-        tracing::warn!(
-            file = %path.display(),
-            bytes,
-            "the last record of a file of RocksDB's was never synced and ends in zeros, as a power cut leaves it; it \
-             was cut off, and nothing acknowledged is in it"
-        );
-    }
+    tracing::warn!(
+        file = %path.display(),
+        bytes,
+        "the end of a file of RocksDB's was never synced and reads as zeros, as a power cut leaves it; it \
+         was cut off, and nothing acknowledged is in it"
+    );
     Ok(())
 }
 

@@ -2,8 +2,9 @@
 //! system's journal too; within its length it writes the data alone. A payout of 16 connections waits a fifth less.
 //!
 //! Nothing depends on them. They are appended behind whatever the file holds, in one step of the kernel's (`O_APPEND`),
-//! and RocksDB writes over them at a place that it knows by itself. It cuts them off where it closes a log; at a start
-//! `zeroed_end.rs` does. When they run out, or can't be written, the file grows as it would have.
+//! and RocksDB writes over them at a place that it knows by itself. It cuts them off where it closes a log, and steps over
+//! them at a start; a record that a kill left torn before them is cut off (`zeroed_end.rs`). When they run out, or can't
+//! be written, the file grows as it would have.
 
 use crate::zeroed_end;
 use std::fs::File;
