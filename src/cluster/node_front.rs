@@ -5,9 +5,9 @@ mod copies;
 
 use super::front::{self, CLUSTER};
 use super::merged::{self, Exports, Merged};
-use super::page_front::ShownBy;
 use super::passing::{self, Passing};
 use super::peers::Surface;
+use super::questions::ShownBy;
 use super::questions::{self, Question, Recent};
 use super::reports::Partition;
 use super::view::View;

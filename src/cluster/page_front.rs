@@ -5,7 +5,7 @@ use super::ClusterError;
 use super::node_front::NodeFront;
 use super::passing::{self, PASS, Passing, SHOWN_BY};
 use super::peers::{self, PeerKey};
-use super::questions::{Question, Thing};
+use super::questions::ShownBy;
 use crate::config::Config;
 use crate::http::body::Inbound;
 use crate::http::listen::{Answer, Arrival, OnBehalf};
@@ -13,40 +13,7 @@ use crate::http::respond::Reply;
 use crate::recovery::directory;
 use api::problem::Problem;
 use bytes::Bytes;
-use domain::values::ids::Id;
-use std::fmt;
 use std::net::SocketAddr;
-
-/// Whose leader shows a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ShownBy {
-    /// That of the partition which has this.
-    Holder(Thing, Id),
-    Partition(u8),
-}
-
-const PARTITION: &str = "partition";
-
-impl fmt::Display for ShownBy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ShownBy::Holder(thing, id) => Question::Thing(*thing, *id).fmt(f),
-            ShownBy::Partition(partition) => write!(f, "{PARTITION} {partition}"),
-        }
-    }
-}
-
-impl ShownBy {
-    fn parse(text: &str) -> Option<ShownBy> {
-        match text.split_once(' ')? {
-            (PARTITION, number) => number.parse().ok().map(ShownBy::Partition),
-            _ => match Question::parse(text)? {
-                Question::Thing(thing, id) => Some(ShownBy::Holder(thing, id)),
-                _ => None,
-            },
-        }
-    }
-}
 
 /// Of a process, to the front that started it.
 #[derive(Clone)]
@@ -119,20 +86,5 @@ impl Answer for PageFront {
     async fn answer(&self, arrival: &Arrival, body: &mut Inbound) -> Reply {
         let answered = self.answered(arrival, body).await;
         answered.unwrap_or_else(|problem| Reply::problem(&problem, &arrival.request_id))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn who_shows_a_page_is_read_as_it_was_written() {
-        for by in [ShownBy::Holder(Thing::CryptoPayout, Id::derived(1, 2, 3)), ShownBy::Partition(63)] {
-            assert_eq!(ShownBy::parse(&by.to_string()), Some(by));
-        }
-        for other in ["", "partition", "partition x", "link a", "payments"] {
-            assert_eq!(ShownBy::parse(other), None, "{other}");
-        }
     }
 }

@@ -88,6 +88,37 @@ impl Thing {
     }
 }
 
+/// Whose leader shows a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShownBy {
+    /// That of the partition which has this.
+    Holder(Thing, Id),
+    Partition(u8),
+}
+
+const PARTITION: &str = "partition";
+
+impl fmt::Display for ShownBy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ShownBy::Holder(thing, id) => Question::Thing(*thing, *id).fmt(f),
+            ShownBy::Partition(partition) => write!(f, "{PARTITION} {partition}"),
+        }
+    }
+}
+
+impl ShownBy {
+    pub(super) fn parse(text: &str) -> Option<ShownBy> {
+        match text.split_once(' ')? {
+            (PARTITION, number) => number.parse().ok().map(ShownBy::Partition),
+            _ => match Question::parse(text)? {
+                Question::Thing(thing, id) => Some(ShownBy::Holder(thing, id)),
+                _ => None,
+            },
+        }
+    }
+}
+
 /// Whether this partition has it, if it leads. The head says who asks, where that matters.
 pub type Holds = Box<dyn Fn(Question, &Parts) -> Held + Send + Sync>;
 pub type Held = Pin<Box<dyn Future<Output = Result<bool, Problem>> + Send>>;
@@ -174,6 +205,16 @@ mod tests {
         }
         for other in ["session", "session x", "key 07", "payments x", "things 7", ""] {
             assert_eq!(Question::parse(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn who_shows_a_page_is_read_as_it_was_written() {
+        for by in [ShownBy::Holder(Thing::CryptoPayout, Id::derived(1, 2, 3)), ShownBy::Partition(63)] {
+            assert_eq!(ShownBy::parse(&by.to_string()), Some(by));
+        }
+        for other in ["", "partition", "partition x", "link a", "payments"] {
+            assert_eq!(ShownBy::parse(other), None, "{other}");
         }
     }
 

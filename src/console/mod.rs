@@ -21,7 +21,7 @@ mod settings;
 mod subject;
 mod verdict;
 
-use crate::cluster::page_front::ShownBy;
+use crate::cluster::questions::ShownBy;
 use crate::cluster::questions::Thing;
 use crate::gateway::services::Services;
 use crate::operators::Operator;

@@ -1,7 +1,7 @@
 //! What a site has of its own: who may log in with what, which pages there are, and what a visit of
 //! one of them knows.
 
-use crate::cluster::page_front::ShownBy;
+use crate::cluster::questions::ShownBy;
 use crate::gateway::services::Services;
 use crate::http::listen::Arrival;
 use crate::http::respond::{self, Reply};
