@@ -339,20 +339,19 @@ fn calls_of_any_partition_wait_for_a_second_person_at_any_node() {
             "{partition}: {shown}"
         );
         // Two at once, at two nodes: one of them does it, once.
-        let (ben, cyd) = std::thread::scope(|scope| {
+        let [of_ben, of_cyd] = std::thread::scope(|scope| {
             let asked = [(&ben.1, one), (&cyd.1, other)]
                 .map(|(by, node)| scope.spawn(move || approve(by, node, first)));
-            let [ben, cyd] = asked.map(|asked| asked.join().expect("it asks"));
-            (ben, cyd)
+            asked.map(|asked| asked.join().expect("it asks"))
         });
-        let mut outcomes = [&ben, &cyd].map(|(status, _)| *status);
+        let mut outcomes = [&of_ben, &of_cyd].map(|(status, _)| *status);
         outcomes.sort_unstable();
-        assert_eq!(outcomes, [200, 409], "{partition}: {} {}", ben.1, cyd.1);
-        let lost = if ben.0 == 409 { &ben.1 } else { &cyd.1 };
+        assert_eq!(outcomes, [200, 409], "{partition}: {} {}", of_ben.1, of_cyd.1);
+        let lost = if of_ben.0 == 409 { &of_ben.1 } else { &of_cyd.1 };
         assert_eq!(lost["error"], "approval_decided", "{partition}");
         assert_eq!(balance(key), "9.00", "{partition}");
         let (status, shown) =
-            root.post(one, &format!("/admin/approvals/{second}/reject"), json!({ "note": "ask first" }));
+            cyd.1.post(one, &format!("/admin/approvals/{second}/reject"), json!({ "note": "ask first" }));
         assert_eq!((status, &shown["status"]), (200, &json!("rejected")), "{partition}: {shown}");
         assert_eq!(balance(key), "9.00", "{partition}");
     }
