@@ -19,6 +19,8 @@ const HEAD_BYTES: usize = 7;
 /// Types of records with such a head. Files that are written anew from their beginning have others;
 /// RocksDB is told to recycle none.
 const TYPES: [u8; 5] = [1, 2, 3, 4, 9];
+/// The first piece of a record, and those between it and the last.
+const GOES_ON: [u8; 2] = [2, 3];
 
 /// Cuts zeros off the newest log and the manifest, only if they are what a kill or a power cut left.
 pub(crate) fn cut_off(dir: &Path) -> io::Result<()> {
@@ -34,8 +36,8 @@ pub(crate) fn cut_off(dir: &Path) -> io::Result<()> {
 fn cut_off_of(path: &Path, has_zeros_ahead: bool) -> io::Result<()> {
     let file = File::options().read(true).write(true).open(path)?;
     let written = end_of_written(&file)?;
-    let Some(whole) = end_of_whole(&file, written)? else { return Ok(()) };
-    if has_zeros_ahead && written <= whole {
+    let Some((whole, is_torn)) = end_of_whole(&file, written)? else { return Ok(()) };
+    if has_zeros_ahead && !is_torn {
         return Ok(());
     }
     let bytes = file.metadata()?.len() - whole;
@@ -78,7 +80,8 @@ fn manifest(dir: &Path) -> io::Result<Option<PathBuf>> {
     Ok((name.starts_with("MANIFEST-") && !name.contains('/') && path.is_file()).then_some(path))
 }
 
-fn end_of_whole(file: &File, written: u64) -> io::Result<Option<u64>> {
+/// And whether a record was begun and not ended: within a piece of it, or between two.
+fn end_of_whole(file: &File, written: u64) -> io::Result<Option<(u64, bool)>> {
     if written == file.metadata()?.len() {
         return Ok(None);
     }
@@ -87,18 +90,23 @@ fn end_of_whole(file: &File, written: u64) -> io::Result<Option<u64>> {
     // A block begins with a record, or a piece of one. What is wrong before is for RocksDB to refuse.
     let first = written.saturating_sub(1) / BLOCK_BYTES as u64 * BLOCK_BYTES as u64;
     reader.seek(SeekFrom::Start(first))?;
+    let mut goes_on = false;
     for start in (first..).step_by(BLOCK_BYTES) {
         block.clear();
         reader.by_ref().take(BLOCK_BYTES as u64).read_to_end(&mut block)?;
         let mut at = 0;
         while block.len() - at >= HEAD_BYTES {
             match read(&block[at..]) {
-                Piece::Whole(length) => at += length,
+                Piece::Whole(length) => {
+                    goes_on = GOES_ON.contains(&block[at + HEAD_BYTES - 1]);
+                    at += length;
+                }
                 // RocksDB forgives a record that is too short by itself.
                 Piece::Other => return Ok(None),
                 Piece::Broken(length) => {
                     let place = start + at as u64;
-                    return Ok((written < place + length as u64).then_some(place));
+                    let is_torn = goes_on || written > place;
+                    return Ok((written < place + length as u64).then_some((place, is_torn)));
                 }
             }
         }

@@ -63,8 +63,11 @@ fn a_torn_tail_opens_without_what_was_never_acknowledged() {
     append(&log, record(1, &[101; 100_000])).seq();
     let torn = size(&wal);
     assert!(torn > whole + 100_000);
-    let cuts =
-        [whole, whole + 1, whole + 6, whole + 7, whole + 100, whole + 32_768, whole + 65_536, torn - 1];
+    // Between pieces, too.
+    let blocks = (whole / 32_768 + 1..=torn / 32_768).map(|block| block * 32_768);
+    let cuts = [whole, whole + 1, whole + 6, whole + 7, whole + 100, whole + 65_536, torn - 1];
+    let cuts: Vec<u64> = cuts.into_iter().chain(blocks).collect();
+    assert!(cuts.len() >= 7 + 3);
     for (cut, length) in cuts.into_iter().flat_map(|cut| [(cut, cut), (cut, torn), (cut, torn + (1 << 20))]) {
         let image = image(dir.path());
         let file = File::options().write(true).open(image.path().join(name)).unwrap();
