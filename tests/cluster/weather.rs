@@ -222,15 +222,21 @@ fn a_partition_that_is_stopped_tells_its_own_accounts_in_time_and_nobody_else() 
     machines.stop_all();
 }
 
-#[test]
-#[ignore = "takes minutes: make cluster-test"]
-fn nobody_notices_when_all_processes_of_another_partition_die_or_cannot_be_reached() {
-    let Some(mut machines) = machines() else { return };
+/// A cluster, and the key of an account in each of its partitions.
+fn spread() -> Option<(Machines, [String; 3])> {
+    let mut machines = machines()?;
     machines.found();
     until_led(&machines);
     let accounts: Vec<_> = (0..6).map(|_| opened(&machines, "shop")).collect();
     let of = |partition: u64| accounts.iter().find(|(of, ..)| *of == partition).expect("they are spread");
     let keys = [0, 1, 2].map(|partition| of(partition).2.clone());
+    Some((machines, keys))
+}
+
+#[test]
+#[ignore = "takes minutes: make cluster-test"]
+fn nobody_notices_when_all_processes_of_another_partition_die_or_cannot_be_reached() {
+    let Some((mut machines, keys)) = spread() else { return };
     let is_served =
         |key: &String| (0..3).all(|node| call(&machines, node, key, "GET", "/v1/balance", None).0 == 200);
     machines.until(|_| keys.iter().all(is_served));
@@ -307,12 +313,7 @@ impl Drop for SmallDisk {
 #[test]
 #[ignore = "takes minutes: make cluster-test"]
 fn a_disk_that_is_full_under_one_partition_is_no_other_ones_trouble() {
-    let Some(mut machines) = machines() else { return };
-    machines.found();
-    until_led(&machines);
-    let accounts: Vec<_> = (0..6).map(|_| opened(&machines, "shop")).collect();
-    let of = |partition: u64| accounts.iter().find(|(of, ..)| *of == partition).expect("they are spread");
-    let keys = [0, 1, 2].map(|partition| of(partition).2.clone());
+    let Some((mut machines, keys)) = spread() else { return };
     machines.stop(0);
     let place = machines.data(0).join("partitions/1");
     let Some(disk) = SmallDisk::mount(&place) else {
@@ -361,12 +362,7 @@ fn a_disk_that_is_full_under_one_partition_is_no_other_ones_trouble() {
 #[test]
 #[ignore = "takes minutes: make cluster-test"]
 fn a_node_that_stops_hands_each_log_to_who_leads_least_and_nobody_waits() {
-    let Some(mut machines) = machines() else { return };
-    machines.found();
-    until_led(&machines);
-    let accounts: Vec<_> = (0..6).map(|_| opened(&machines, "shop")).collect();
-    let of = |partition: u64| accounts.iter().find(|(of, ..)| *of == partition).expect("they are spread");
-    let keys = [0, 1, 2].map(|partition| of(partition).2.clone());
+    let Some((mut machines, keys)) = spread() else { return };
     for round in 0..ROUNDS.min(3) {
         let node = round % 3;
         for partition in 0..3 {
