@@ -31,6 +31,7 @@ use tokio::sync::Semaphore;
 /// Who leads the partition of a caller's account: a caller may go there directly.
 const LEADER: HeaderName = HeaderName::from_static("pasarela-leader");
 const METRICS: &str = "/metrics";
+
 /// What a request on the public listener says of whose it is.
 pub enum Whose<'a> {
     Key(&'a str),
