@@ -324,7 +324,8 @@ fn ten_thousand_events_for_a_dead_endpoint_wait_in_the_log() {
         "{}",
         waiting.len()
     );
-    assert!(dead.most_at_once() <= 8);
+    // The next eight may come before a busy receiver has seen that the last were given up.
+    assert!(dead.most_at_once() <= 16, "{}", dead.most_at_once());
 }
 
 #[test]

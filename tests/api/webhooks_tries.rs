@@ -11,8 +11,10 @@ use rustls::ServerConfig;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::future::poll_fn;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::task::Poll;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -198,11 +200,19 @@ fn a_kept_connection_that_ends_within_an_answer_is_an_outcome() {
         _ => Manner::Reset,
     });
     let webhook = listen(&api, &receiver.url(), &["payment.completed"]);
-    api.pay(1);
-    outcomes(&api, &webhook, 1);
-    api.pay(1);
-    assert_eq!(outcomes(&api, &webhook, 2)[0]["status"], "failed");
-    assert_eq!(receiver.count(), 2);
+    // A connection that is unused for a second is not used again: on a busy machine it takes a few.
+    for paid in 1..=20 {
+        api.pay(1);
+        let newest = outcomes(&api, &webhook, paid)[0]["status"].clone();
+        let arrived = receiver.arrived();
+        assert_eq!(arrived.len(), paid, "each was sent once");
+        let is_used_again = arrived[paid - 1].nth == 2;
+        assert_eq!(newest, if is_used_again { "failed" } else { "delivered" });
+        if is_used_again {
+            return;
+        }
+    }
+    panic!("no connection was used twice");
 }
 
 #[test]
@@ -245,6 +255,8 @@ fn goes_away(
                     noted.lock().expect("the ids").push(id);
                     respond.send_response(hyper::Response::new(()), true).ok()?;
                 }
+                // What was answered goes out first: a connection that never brought an answer is not tried again.
+                poll_fn(|context| Poll::Ready(drop(connection.poll_closed(context)))).await;
                 // Later streams are not processed.
                 connection.abrupt_shutdown(h2::Reason::NO_ERROR);
                 while connection.accept().await.is_some() {}

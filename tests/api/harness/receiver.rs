@@ -186,11 +186,25 @@ impl Shared {
             self.most_at_once.fetch_max(now, Ordering::SeqCst);
             let manner = (self.manner)(&arrived);
             self.arrived.lock().unwrap_or_else(PoisonError::into_inner).push(arrived);
-            let goes_on = self.answer(&manner, stream.get_mut(), raw);
+            self.wait(&manner, raw);
+            // Before the answer: whoever has it sends the next.
             self.at_once.fetch_sub(1, Ordering::SeqCst);
-            if !goes_on {
+            if !self.answer(&manner, stream.get_mut(), raw) {
                 return;
             }
+        }
+    }
+
+    fn wait(&self, manner: &Manner, raw: &TcpStream) {
+        match manner {
+            Manner::After(time) => sleep(*time),
+            Manner::Never => {
+                let until = Instant::now() + PATIENCE;
+                while Instant::now() < until && !self.over.load(Ordering::SeqCst) && !is_closed(raw) {
+                    sleep(Duration::from_millis(20));
+                }
+            }
+            _ => {}
         }
     }
 
@@ -198,17 +212,8 @@ impl Shared {
         let mut say = |text: &str| stream.write_all(text.as_bytes()).and_then(|()| stream.flush()).is_ok();
         match manner {
             Manner::Status(status) => say(&format!("HTTP/1.1 {status} X\r\ncontent-length: 2\r\n\r\nok")),
-            Manner::After(time) => {
-                sleep(*time);
-                say("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
-            }
-            Manner::Never => {
-                let until = Instant::now() + PATIENCE;
-                while Instant::now() < until && !self.over.load(Ordering::SeqCst) && !is_closed(raw) {
-                    sleep(Duration::from_millis(20));
-                }
-                false
-            }
+            Manner::After(_) => say("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"),
+            Manner::Never => false,
             Manner::Reset => {
                 // The connection ends in the middle of the head of an answer.
                 let _ = say("HTTP/1.1 2");
