@@ -256,7 +256,7 @@ fn goes_away(
                     respond.send_response(hyper::Response::new(()), true).ok()?;
                 }
                 // What was answered goes out first: a connection that never brought an answer is not tried again.
-                poll_fn(|context| Poll::Ready(drop(connection.poll_closed(context)))).await;
+                let _ = poll_fn(|context| Poll::Ready(connection.poll_closed(context))).await;
                 // Later streams are not processed.
                 connection.abrupt_shutdown(h2::Reason::NO_ERROR);
                 while connection.accept().await.is_some() {}
