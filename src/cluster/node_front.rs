@@ -25,6 +25,7 @@ use hyper::Method;
 use hyper::header::{HeaderName, HeaderValue};
 use hyper::http::request::Parts;
 use serde::Deserialize;
+use serde_json::Value;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
@@ -116,25 +117,45 @@ impl NodeFront {
                         None if is_stream => self.holder(Question::Key(hash_key(key)), None).await?,
                         known => known.unwrap_or(0),
                     },
-                    Whose::Of(question) => self.holder(question.clone(), None).await?,
+                    Whose::Of(question) => return self.of_buyer(question, arrival, body).await,
                     Whose::Partition(partition) => Some(*partition).filter(|n| self.has(*n)).unwrap_or(0),
                     Whose::Anybody => self.for_anybody(&head.method).await,
                 };
                 let (partition, passed) = self.pass(to, Surface::Api, arrival, body).await;
-                let is_not_there =
-                    passed.as_ref().map_or(true, |reply| reply.status == 404 || reply.status >= 500);
-                if let Whose::Of(question) = &whose
-                    && is_not_there
-                {
-                    // Its account may have moved: the next caller has all asked anew.
-                    self.recent.forget(&question.to_string());
-                }
                 if !matches!(whose, Whose::Key(_)) {
                     return passed;
                 }
                 let reply = passed.unwrap_or_else(|problem| Reply::problem(&problem, &arrival.request_id));
                 Ok(name_leader(reply, &self.partitions[partition].view()))
             }
+        }
+    }
+
+    /// Of an account that may have moved since its session or link was asked for: then all are asked anew.
+    async fn of_buyer(
+        &self,
+        question: &Question,
+        arrival: &Arrival,
+        body: &mut Inbound,
+    ) -> Result<Reply, Problem> {
+        let bytes = body.bytes().await?;
+        let again = || Inbound::made(bytes.clone());
+        let name = question.to_string();
+        let recent = self.recent.find(&name);
+        let to = self.holder(question.clone(), None).await?;
+        let passed = self.pass(to, Surface::Api, arrival, &mut again()).await.1;
+        if passed.as_ref().is_ok_and(|reply| reply.status != 404 && reply.status < 500) {
+            return passed;
+        }
+        self.recent.forget(&name);
+        let may_go_again = recent.is_some()
+            && (matches!(arrival.head.method, Method::GET | Method::HEAD) || is_undone(&passed));
+        match may_go_again {
+            true => match self.holder(question.clone(), None).await {
+                Ok(other) if other != to => self.pass(other, Surface::Api, arrival, &mut again()).await.1,
+                _ => passed,
+            },
+            false => passed,
         }
     }
 
@@ -295,6 +316,18 @@ fn name_leader(reply: Reply, view: &View) -> Reply {
     match view.leader_member().map(|leader| HeaderValue::from_str(&leader.advertise)) {
         Some(Ok(leader)) => reply.header(LEADER, leader),
         _ => reply,
+    }
+}
+
+/// Certainly nothing was carried out.
+fn is_undone(passed: &Result<Reply, Problem>) -> bool {
+    let no_leader = Problem::no_leader().code;
+    match passed {
+        Ok(reply) => {
+            let shown = || serde_json::from_slice::<Value>(&reply.body).unwrap_or_default();
+            reply.status == 404 || reply.status == 503 && shown()["error"] == *no_leader
+        }
+        Err(problem) => problem.code == no_leader,
     }
 }
 

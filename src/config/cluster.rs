@@ -75,8 +75,11 @@ impl Cluster {
         urls.into_iter().flatten().filter_map(host)
     }
 
-    /// After the system has chosen a port.
+    /// After the system has chosen a port. One that was configured may be known to others by another.
     pub fn listens_to_peers_at(&mut self, address: SocketAddr) {
+        if self.peer_listen.port() != 0 {
+            return;
+        }
         self.peer_listen = address;
         let Some(mut url) = self.peer_advertise.as_deref().and_then(|url| url::Url::parse(url).ok()) else {
             return;

@@ -486,6 +486,19 @@ fn a_partition_has_the_etcd_that_is_named_for_it_or_that_of_all() {
 }
 
 #[test]
+fn a_partition_says_where_it_listens_unless_the_configuration_does() {
+    let text = "[cluster]\netcd = [\"http://127.0.0.1:2379\"]\npeer_listen = \"127.0.0.1:9091\"\n\
+        peer_advertise = \"http://10.0.0.1:19091\"";
+    let config = Config::parse(text, []).expect("it is right");
+    for (partition, advertised) in [(0, "http://10.0.0.1:19091"), (1, "http://10.0.0.1:40000")] {
+        let mut config = config.of_partition(partition);
+        let chosen = if partition == 0 { config.cluster.peer_listen.port() } else { 40_000 };
+        config.cluster.listens_to_peers_at(([127, 0, 0, 1], chosen).into());
+        assert_eq!(config.cluster.peer_advertise.as_deref(), Some(advertised), "{partition}");
+    }
+}
+
+#[test]
 fn a_generated_token_stays_and_counts_everywhere() {
     let directory = tempfile::tempdir().expect("a directory");
     let data = directory.path().join("data");

@@ -26,7 +26,7 @@ pub fn said(output: &Output) -> String {
 }
 
 /// The rows that a node shows.
-fn rows(machines: &Machines, node: usize) -> Vec<Value> {
+pub fn rows(machines: &Machines, node: usize) -> Vec<Value> {
     let shown = machines.operator(node, "GET", "/admin/cluster", None);
     let shown = shown.filter(|(status, _)| *status == 200).map(|(_, shown)| shown).unwrap_or_default();
     shown["partitions"].as_array().cloned().unwrap_or_default()

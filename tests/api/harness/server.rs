@@ -324,7 +324,7 @@ impl Server {
             let mut part = vec![0; usize::try_from(to - from).expect("it fits")];
             // A region that is gone, or was never readable, has nothing.
             let read = memory.read_at(&mut part, from).unwrap_or(0);
-            times += part[..read].windows(wanted.len()).filter(|window| *window == wanted).count();
+            times += memchr::memmem::find_iter(&part[..read], wanted).count();
         }
         Some(times)
     }
